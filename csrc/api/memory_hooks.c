@@ -5,6 +5,7 @@
 
 #include "adapters/memory.h"
 #include "api/generated/calls.h"
+#include "api/let_go.h"
 #include "api/provider.h"
 
 /* Takes back what our own failed call left as the last error of the thread. */
@@ -124,14 +125,14 @@ synchronize(int device, const uintptr_t *stream)
     }
     hipError_t status;
     int before;
-    PyThreadState *thread = PyEval_SaveThread();
+    PyThreadState *thread = ha_let_go();
     status = enter_device(device, &before);
     if (status == hipSuccess) {
         status = stream == NULL ? ha_calls.hipDeviceSynchronize()
                                 : ha_calls.hipStreamSynchronize((hipStream_t)*stream);
         leave_device(before);
     }
-    PyEval_RestoreThread(thread);
+    ha_take_back(thread);
     if (PyErr_Occurred()) {
         return -1; /* interrupted */
     }
@@ -148,7 +149,7 @@ order(int device, uintptr_t first, uintptr_t second)
     hipEvent_t event = NULL;
     const char *function = "hipEventCreateWithFlags";
     int before;
-    PyThreadState *thread = PyEval_SaveThread();
+    PyThreadState *thread = ha_let_go();
     hipError_t status = enter_device(device, &before);
     if (status == hipSuccess) {
         status = ha_calls.hipEventCreateWithFlags(&event, hipEventDisableTiming);
@@ -164,7 +165,7 @@ order(int device, uintptr_t first, uintptr_t second)
         (void)ha_calls.hipEventDestroy(event);
     }
     leave_device(before);
-    PyEval_RestoreThread(thread);
+    ha_take_back(thread);
     return status == hipSuccess ? 0 : fail(function, status);
 }
 
@@ -174,9 +175,9 @@ copy(void *dst, const void *src, size_t bytes)
     if (HA_READY(hipMemcpy) <= 0) {
         return missing("hipMemcpy");
     }
-    PyThreadState *thread = PyEval_SaveThread();
+    PyThreadState *thread = ha_let_go();
     hipError_t status = ha_calls.hipMemcpy(dst, src, bytes, hipMemcpyDefault);
-    PyEval_RestoreThread(thread);
+    ha_take_back(thread);
     if (PyErr_Occurred()) {
         return -1;
     }
@@ -199,7 +200,7 @@ allocate(enum ha_memory_place place, int device, size_t bytes, void **address)
         return missing(function);
     }
     int before;
-    PyThreadState *thread = PyEval_SaveThread();
+    PyThreadState *thread = ha_let_go();
     hipError_t status = enter_device(device, &before);
     if (status == hipSuccess) {
         if (place == HA_PLACE_PINNED) {
@@ -211,7 +212,7 @@ allocate(enum ha_memory_place place, int device, size_t bytes, void **address)
         }
         leave_device(before);
     }
-    PyEval_RestoreThread(thread);
+    ha_take_back(thread);
     return status == hipSuccess ? 0 : fail(function, status);
 }
 
@@ -222,7 +223,7 @@ release(enum ha_memory_place place, void *address)
     if (address == NULL || ha_provider_loaded() == NULL) {
         return;
     }
-    PyThreadState *thread = PyEval_SaveThread();
+    PyThreadState *thread = ha_let_go();
     if (place == HA_PLACE_PINNED && ha_calls.hipHostFree != NULL) {
         status = ha_calls.hipHostFree(address);
     } else if (ha_calls.hipFree != NULL) {
@@ -231,7 +232,7 @@ release(enum ha_memory_place place, void *address)
     if (status != hipSuccess) {
         forget_error();
     }
-    PyEval_RestoreThread(thread);
+    ha_take_back(thread);
 }
 
 static int

@@ -8,6 +8,7 @@
 
 #include "api/generated/calls.h"
 #include "api/provider_find.h"
+#include "api/stack_text.h"
 #include "core/env.h"
 #include "core/status.h"
 
@@ -113,12 +114,14 @@ introduce(struct ha_provider_search *search)
     struct ha_provider *found = &search->found;
     void (*set_compiler)(const char *) = NULL;
     void (*set_check)(int (*)(void)) = NULL;
+    void (*set_stack)(size_t (*)(char *, size_t)) = NULL;
 
     *(void **)&found->error_text = dlsym(found->hip, "hipadaptGetErrorText");
     *(void **)&found->lacks = dlsym(found->hip, "hipadaptLacks");
     *(void **)&found->shutdown = dlsym(found->hip, "hipadaptShutdown");
     *(void **)&set_compiler = dlsym(found->hip, "hipadaptSetCompiler");
     *(void **)&set_check = dlsym(found->hip, "hipadaptSetInterruptCheck");
+    *(void **)&set_stack = dlsym(found->hip, "hipadaptSetStackText");
     *(void **)&found->keeps = dlsym(found->hip, "hipadaptKeepsMemory");
     *(void **)&found->image_size = dlsym(found->hip, "hipadaptImageSize");
     if (set_compiler != NULL && search->compiler[0] != '\0' &&
@@ -127,6 +130,10 @@ introduce(struct ha_provider_search *search)
     }
     if (set_check != NULL) {
         set_check(interrupt_check);
+    }
+    if (set_stack != NULL) {
+        *(void **)&ha_stack_wanted = dlsym(found->hip, "hipadaptWantsStack");
+        set_stack(ha_stack_lines);
     }
 }
 

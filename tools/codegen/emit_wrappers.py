@@ -371,14 +371,14 @@ class Writer:
         if image:
             self.add(f"{pad}ha_hold_image(&v_{image});")
         if not keep:
-            self.add(f"{pad}PyThreadState *thread = PyEval_SaveThread();")
+            self.add(f"{pad}PyThreadState *thread = ha_let_go();")
         result = "status" if status_type(f) else "answer"
         arguments = [self.names.c_argument(p, self.given(p)) for p in f.params] or [""]
         self.add(
             *text.wrap_call(f"{pad}{result} = ha_calls.{f.symbol}(", arguments, ");")
         )
         if not keep:
-            self.add(f"{pad}PyEval_RestoreThread(thread);")
+            self.add(f"{pad}ha_take_back(thread);")
         if sides:
             self.add(f"{pad}ha_hold_end();")
         if image:
@@ -691,6 +691,7 @@ INCLUDES = """\
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/let_go.h"
 #include "api/lists.h"
 #include "api/manual/host_call.h"
 #include "api/manual/host_node.h"

@@ -22,6 +22,7 @@
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/let_go.h"
 #include "api/lists.h"
 #include "api/manual/host_call.h"
 #include "api/manual/host_node.h"
@@ -63,11 +64,11 @@ ha_wrap_hipMallocArray(PyObject *module, PyObject *const *args, Py_ssize_t count
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMallocArray(&o_array,
                                          (const hipChannelFormatDesc *)v_desc.ptr,
                                          v_width, v_height, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -109,10 +110,10 @@ ha_wrap_hipArrayCreate(PyObject *module, PyObject *const *args, Py_ssize_t count
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipArrayCreate(
             &o_pHandle, (const HIP_ARRAY_DESCRIPTOR *)v_pAllocateArray.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -153,9 +154,9 @@ ha_wrap_hipArrayDestroy(PyObject *module, PyObject *const *args, Py_ssize_t coun
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipArrayDestroy((hipArray_t)v_array.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -195,10 +196,10 @@ ha_wrap_hipArray3DCreate(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipArray3DCreate(
             &o_array, (const HIP_ARRAY3D_DESCRIPTOR *)v_pAllocateArray.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -239,9 +240,9 @@ ha_wrap_hipFreeArray(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipFreeArray((hipArray_t)v_array.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -287,11 +288,11 @@ ha_wrap_hipMalloc3DArray(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMalloc3DArray(&o_array,
                                            (const hipChannelFormatDesc *)v_desc.ptr,
                                            *(hipExtent *)v_extent.ptr, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -371,11 +372,11 @@ ha_wrap_hipArrayGetInfo(PyObject *module, PyObject *const *args, Py_ssize_t coun
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipArrayGetInfo((hipChannelFormatDesc *)v_desc.ptr,
                                           (hipExtent *)v_extent.ptr, &o_flags,
                                           (hipArray_t)v_array.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -449,10 +450,10 @@ ha_wrap_hipArrayGetDescriptor(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipArrayGetDescriptor(
             (HIP_ARRAY_DESCRIPTOR *)v_pArrayDescriptor.ptr, (hipArray_t)v_array.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -521,10 +522,10 @@ ha_wrap_hipArray3DGetDescriptor(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipArray3DGetDescriptor(
             (HIP_ARRAY3D_DESCRIPTOR *)v_pArrayDescriptor.ptr, (hipArray_t)v_array.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -592,11 +593,11 @@ ha_wrap_hipMemcpy2DToArray(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpy2DToArray((hipArray_t)v_dst.ptr, v_wOffset,
                                              v_hOffset, v_src.ptr, v_spitch, v_width,
                                              v_height, (hipMemcpyKind)v_kind);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -667,13 +668,13 @@ ha_wrap_hipMemcpy2DToArrayAsync(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpy2DToArrayAsync((hipArray_t)v_dst.ptr, v_wOffset,
                                                   v_hOffset, v_src.ptr, v_spitch,
                                                   v_width, v_height,
                                                   (hipMemcpyKind)v_kind,
                                                   (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -739,13 +740,13 @@ ha_wrap_hipMemcpy2DArrayToArray(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpy2DArrayToArray((hipArray_t)v_dst.ptr, v_wOffsetDst,
                                                   v_hOffsetDst,
                                                   (hipArray_const_t)v_src.ptr,
                                                   v_wOffsetSrc, v_hOffsetSrc, v_width,
                                                   v_height, (hipMemcpyKind)v_kind);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -800,10 +801,10 @@ ha_wrap_hipMemcpyToArray(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyToArray((hipArray_t)v_dst.ptr, v_wOffset, v_hOffset,
                                            v_src.ptr, v_count, (hipMemcpyKind)v_kind);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -861,12 +862,12 @@ ha_wrap_hipMemcpyFromArray(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyFromArray(v_dst.ptr,
                                              (hipArray_const_t)v_srcArray.ptr,
                                              v_wOffset, v_hOffset, v_count,
                                              (hipMemcpyKind)v_kind);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -930,12 +931,12 @@ ha_wrap_hipMemcpy2DFromArray(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpy2DFromArray(v_dst.ptr, v_dpitch,
                                                (hipArray_const_t)v_src.ptr, v_wOffset,
                                                v_hOffset, v_width, v_height,
                                                (hipMemcpyKind)v_kind);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1006,13 +1007,13 @@ ha_wrap_hipMemcpy2DFromArrayAsync(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpy2DFromArrayAsync(v_dst.ptr, v_dpitch,
                                                     (hipArray_const_t)v_src.ptr,
                                                     v_wOffset, v_hOffset, v_width,
                                                     v_height, (hipMemcpyKind)v_kind,
                                                     (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;

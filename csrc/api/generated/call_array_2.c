@@ -22,6 +22,7 @@
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/let_go.h"
 #include "api/lists.h"
 #include "api/manual/host_call.h"
 #include "api/manual/host_node.h"
@@ -56,9 +57,9 @@ ha_wrap_hipMemcpy3D(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpy3D((const hipMemcpy3DParms *)v_p.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -107,10 +108,10 @@ ha_wrap_hipMemcpy3DAsync(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpy3DAsync((const hipMemcpy3DParms *)v_p.ptr,
                                            (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -155,9 +156,9 @@ ha_wrap_hipDrvMemcpy3D(PyObject *module, PyObject *const *args, Py_ssize_t count
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDrvMemcpy3D((const HIP_MEMCPY3D *)v_pCopy.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -206,10 +207,10 @@ ha_wrap_hipDrvMemcpy3DAsync(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDrvMemcpy3DAsync((const HIP_MEMCPY3D *)v_pCopy.ptr,
                                               (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -270,12 +271,12 @@ ha_wrap_hipMemcpy3DBatchAsync(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpy3DBatchAsync(v_numOps,
                                                 (hipMemcpy3DBatchOp *)v_opList.ptr,
                                                 &o_failIdx, v_flags,
                                                 (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -321,9 +322,9 @@ ha_wrap_hipMemcpy3DPeer(PyObject *module, PyObject *const *args, Py_ssize_t coun
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpy3DPeer((hipMemcpy3DPeerParms *)v_p.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -372,10 +373,10 @@ ha_wrap_hipMemcpy3DPeerAsync(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpy3DPeerAsync((hipMemcpy3DPeerParms *)v_p.ptr,
                                                (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -433,10 +434,10 @@ ha_wrap_hipMemMapArrayAsync(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemMapArrayAsync((hipArrayMapInfo *)v_mapInfoList.ptr,
                                               v_count, (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -502,12 +503,12 @@ ha_wrap_hipMemcpy2DFromArray_spt(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpy2DFromArray_spt(v_dst.ptr, v_dpitch,
                                                    (hipArray_const_t)v_src.ptr,
                                                    v_wOffset, v_hOffset, v_width,
                                                    v_height, (hipMemcpyKind)v_kind);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -550,9 +551,9 @@ ha_wrap_hipMemcpy3D_spt(PyObject *module, PyObject *const *args, Py_ssize_t coun
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpy3D_spt((const hipMemcpy3DParms *)v_p.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -601,10 +602,10 @@ ha_wrap_hipMemcpy3DAsync_spt(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpy3DAsync_spt((const hipMemcpy3DParms *)v_p.ptr,
                                                (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -664,11 +665,11 @@ ha_wrap_hipMemcpyFromArray_spt(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyFromArray_spt(v_dst.ptr, (hipArray_const_t)v_src.ptr,
                                                  v_wOffsetSrc, v_hOffset, v_count,
                                                  (hipMemcpyKind)v_kind);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -732,12 +733,12 @@ ha_wrap_hipMemcpy2DToArray_spt(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpy2DToArray_spt((hipArray_t)v_dst.ptr, v_wOffset,
                                                  v_hOffset, v_src.ptr, v_spitch,
                                                  v_width, v_height,
                                                  (hipMemcpyKind)v_kind);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -808,14 +809,14 @@ ha_wrap_hipMemcpy2DFromArrayAsync_spt(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpy2DFromArrayAsync_spt(v_dst.ptr, v_dpitch,
                                                         (hipArray_const_t)v_src.ptr,
                                                         v_wOffsetSrc, v_hOffsetSrc,
                                                         v_width, v_height,
                                                         (hipMemcpyKind)v_kind,
                                                         (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -889,13 +890,13 @@ ha_wrap_hipMemcpy2DToArrayAsync_spt(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpy2DToArrayAsync_spt((hipArray_t)v_dst.ptr, v_wOffset,
                                                       v_hOffset, v_src.ptr, v_spitch,
                                                       v_width, v_height,
                                                       (hipMemcpyKind)v_kind,
                                                       (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;

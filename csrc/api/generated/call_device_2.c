@@ -22,6 +22,7 @@
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/let_go.h"
 #include "api/lists.h"
 #include "api/manual/host_call.h"
 #include "api/manual/host_node.h"
@@ -57,9 +58,9 @@ ha_wrap_hipDeviceSetLimit(PyObject *module, PyObject *const *args, Py_ssize_t co
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDeviceSetLimit((hipLimit_t)v_limit, v_value);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -82,9 +83,9 @@ ha_wrap_hipDeviceGetSharedMemConfig(PyObject *module, PyObject *Py_UNUSED(none))
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDeviceGetSharedMemConfig(&o_pConfig);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -110,9 +111,9 @@ ha_wrap_hipGetDeviceFlags(PyObject *module, PyObject *Py_UNUSED(none))
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGetDeviceFlags(&o_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -151,9 +152,9 @@ ha_wrap_hipDeviceSetSharedMemConfig(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDeviceSetSharedMemConfig((hipSharedMemConfig)v_config);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -189,9 +190,9 @@ ha_wrap_hipSetDeviceFlags(PyObject *module, PyObject *const *args, Py_ssize_t co
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipSetDeviceFlags(v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -230,10 +231,10 @@ ha_wrap_hipChooseDevice(PyObject *module, PyObject *const *args, Py_ssize_t coun
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipChooseDeviceR0600(&o_device,
                                                (const hipDeviceProp_t *)v_prop.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -294,10 +295,10 @@ ha_wrap_hipIpcGetMemHandle(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipIpcGetMemHandle((hipIpcMemHandle_t *)v_handle.ptr,
                                              v_devPtr.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -347,11 +348,11 @@ ha_wrap_hipIpcOpenMemHandle(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipIpcOpenMemHandle(&o_devPtr,
                                               *(hipIpcMemHandle_t *)v_handle.ptr,
                                               v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -391,9 +392,9 @@ ha_wrap_hipIpcCloseMemHandle(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipIpcCloseMemHandle(v_devPtr.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -453,10 +454,10 @@ ha_wrap_hipIpcGetEventHandle(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipIpcGetEventHandle((hipIpcEventHandle_t *)v_handle.ptr,
                                                (hipEvent_t)v_event.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -504,10 +505,10 @@ ha_wrap_hipIpcOpenEventHandle(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipIpcOpenEventHandle(&o_event,
                                                 *(hipIpcEventHandle_t *)v_handle.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -534,10 +535,10 @@ ha_wrap_hipDeviceGetStreamPriorityRange(PyObject *module, PyObject *Py_UNUSED(no
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDeviceGetStreamPriorityRange(&o_leastPriority,
                                                           &o_greatestPriority);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -594,11 +595,11 @@ ha_wrap_hipGetProcAddress(PyObject *module, PyObject *const *args, Py_ssize_t co
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGetProcAddress(
             (const char *)v_symbol.ptr, (given & 0x8) != 0 ? v_pfn.ptr : (void *)&o_pfn,
             v_hipVersion, v_flags, &o_symbolStatus);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -646,10 +647,10 @@ ha_wrap_hipDeviceCanAccessPeer(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDeviceCanAccessPeer(&o_canAccessPeer, v_deviceId,
                                                  v_peerDeviceId);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -689,9 +690,9 @@ ha_wrap_hipDeviceEnablePeerAccess(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDeviceEnablePeerAccess(v_peerDeviceId, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -727,9 +728,9 @@ ha_wrap_hipDeviceDisablePeerAccess(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDeviceDisablePeerAccess(v_peerDeviceId);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -789,11 +790,11 @@ ha_wrap_hipDeviceGetDevResource(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDeviceGetDevResource(v_device,
                                                   (hipDevResource *)v_resource.ptr,
                                                   (hipDevResourceType)v_type);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -854,12 +855,12 @@ ha_wrap_hipGetDriverEntryPoint(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGetDriverEntryPoint(
             (const char *)v_symbol.ptr,
             (given & 0x4) != 0 ? v_funcPtr.ptr : (void *)&o_funcPtr, v_flags,
             &o_driverStatus);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -907,9 +908,9 @@ ha_wrap_hipGetStreamDeviceId(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         answer = ha_calls.hipGetStreamDeviceId((hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
         status = hipSuccess;
     }
     if (status != hipSuccess && PyErr_Occurred()) {
@@ -966,12 +967,12 @@ ha_wrap_hipGetDriverEntryPoint_spt(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGetDriverEntryPoint_spt(
             (const char *)v_symbol.ptr,
             (given & 0x4) != 0 ? v_funcPtr.ptr : (void *)&o_funcPtr, v_flags,
             &o_status);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1023,10 +1024,10 @@ ha_wrap_hipGetProcAddress_spt(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGetProcAddress_spt((const char *)v_symbol.ptr, &o_pfn,
                                                 v_hipVersion, v_flags, &o_symbolStatus);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;

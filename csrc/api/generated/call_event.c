@@ -22,6 +22,7 @@
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/let_go.h"
 #include "api/lists.h"
 #include "api/manual/host_call.h"
 #include "api/manual/host_node.h"
@@ -55,9 +56,9 @@ ha_wrap_hipEventCreateWithFlags(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipEventCreateWithFlags(&o_event, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -82,9 +83,9 @@ ha_wrap_hipEventCreate(PyObject *module, PyObject *Py_UNUSED(none))
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipEventCreate(&o_event);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -130,10 +131,10 @@ ha_wrap_hipEventRecordWithFlags(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipEventRecordWithFlags((hipEvent_t)v_event.ptr,
                                                   (hipStream_t)v_stream.ptr, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -177,10 +178,10 @@ ha_wrap_hipEventRecord(PyObject *module, PyObject *const *args, Py_ssize_t count
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipEventRecord((hipEvent_t)v_event.ptr,
                                          (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -220,9 +221,9 @@ ha_wrap_hipEventDestroy(PyObject *module, PyObject *const *args, Py_ssize_t coun
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipEventDestroy((hipEvent_t)v_event.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -261,9 +262,9 @@ ha_wrap_hipEventSynchronize(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipEventSynchronize((hipEvent_t)v_event.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -310,10 +311,10 @@ ha_wrap_hipEventElapsedTime(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipEventElapsedTime(&o_ms, (hipEvent_t)v_start.ptr,
                                               (hipEvent_t)v_stop.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -355,9 +356,9 @@ ha_wrap_hipEventQuery(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipEventQuery((hipEvent_t)v_event.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -403,10 +404,10 @@ ha_wrap_hipEventRecord_spt(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipEventRecord_spt((hipEvent_t)v_event.ptr,
                                              (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;

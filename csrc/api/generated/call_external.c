@@ -22,6 +22,7 @@
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/let_go.h"
 #include "api/lists.h"
 #include "api/manual/host_call.h"
 #include "api/manual/host_node.h"
@@ -70,11 +71,11 @@ ha_wrap_hipImportExternalSemaphore(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipImportExternalSemaphore(
             (given & 0x2) != 0 ? v_extSem_out.ptr : (void *)&o_extSem_out,
             (const hipExternalSemaphoreHandleDesc *)v_semHandleDesc.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -140,12 +141,12 @@ ha_wrap_hipSignalExternalSemaphoresAsync(PyObject *module, PyObject *const *args
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipSignalExternalSemaphoresAsync(
             (const hipExternalSemaphore_t *)v_extSemArray.ptr,
             (const hipExternalSemaphoreSignalParams *)v_paramsArray.ptr, v_numExtSems,
             (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -212,12 +213,12 @@ ha_wrap_hipWaitExternalSemaphoresAsync(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipWaitExternalSemaphoresAsync(
             (const hipExternalSemaphore_t *)v_extSemArray.ptr,
             (const hipExternalSemaphoreWaitParams *)v_paramsArray.ptr, v_numExtSems,
             (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -262,10 +263,10 @@ ha_wrap_hipDestroyExternalSemaphore(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDestroyExternalSemaphore(
             (hipExternalSemaphore_t)v_extSem.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -318,11 +319,11 @@ ha_wrap_hipImportExternalMemory(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipImportExternalMemory(
             (given & 0x2) != 0 ? v_extMem_out.ptr : (void *)&o_extMem_out,
             (const hipExternalMemoryHandleDesc *)v_memHandleDesc.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -372,11 +373,11 @@ ha_wrap_hipExternalMemoryGetMappedBuffer(PyObject *module, PyObject *const *args
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipExternalMemoryGetMappedBuffer(
             &o_devPtr, (hipExternalMemory_t)v_extMem.ptr,
             (const hipExternalMemoryBufferDesc *)v_bufferDesc.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -417,9 +418,9 @@ ha_wrap_hipDestroyExternalMemory(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDestroyExternalMemory((hipExternalMemory_t)v_extMem.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -464,11 +465,11 @@ ha_wrap_hipExternalMemoryGetMappedMipmappedArray(PyObject *module,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipExternalMemoryGetMappedMipmappedArray(
             &o_mipmap, (hipExternalMemory_t)v_extMem.ptr,
             (const hipExternalMemoryMipmappedArrayDesc *)v_mipmapDesc.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;

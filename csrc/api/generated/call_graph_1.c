@@ -22,6 +22,7 @@
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/let_go.h"
 #include "api/lists.h"
 #include "api/manual/host_call.h"
 #include "api/manual/host_node.h"
@@ -76,12 +77,12 @@ ha_wrap_hipGraphAddBatchMemOpNode(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphAddBatchMemOpNode(
             &o_phGraphNode, (hipGraph_t)v_hGraph.ptr,
             (const hipGraphNode_t *)v_dependencies.ptr, v_numDependencies,
             (const hipBatchMemOpNodeParams *)v_nodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -156,11 +157,11 @@ ha_wrap_hipGraphBatchMemOpNodeGetParams(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphBatchMemOpNodeGetParams(
             (hipGraphNode_t)v_hNode.ptr,
             (hipBatchMemOpNodeParams *)v_nodeParams_out.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -211,10 +212,10 @@ ha_wrap_hipGraphBatchMemOpNodeSetParams(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphBatchMemOpNodeSetParams(
             (hipGraphNode_t)v_hNode.ptr, (hipBatchMemOpNodeParams *)v_nodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -267,11 +268,11 @@ ha_wrap_hipGraphExecBatchMemOpNodeSetParams(PyObject *module, PyObject *const *a
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphExecBatchMemOpNodeSetParams(
             (hipGraphExec_t)v_hGraphExec.ptr, (hipGraphNode_t)v_hNode.ptr,
             (const hipBatchMemOpNodeParams *)v_nodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -320,10 +321,10 @@ ha_wrap_hipStreamBeginCapture(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamBeginCapture((hipStream_t)v_stream.ptr,
                                                 (hipStreamCaptureMode)v_mode);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -394,13 +395,13 @@ ha_wrap_hipStreamBeginCaptureToGraph(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamBeginCaptureToGraph(
             (hipStream_t)v_stream.ptr, (hipGraph_t)v_graph.ptr,
             (const hipGraphNode_t *)v_dependencies.ptr,
             (const hipGraphEdgeData *)v_dependencyData.ptr, v_numDependencies,
             (hipStreamCaptureMode)v_mode);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -450,9 +451,9 @@ ha_wrap_hipStreamEndCapture(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamEndCapture((hipStream_t)v_stream.ptr, &o_pGraph);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -496,10 +497,10 @@ ha_wrap_hipStreamGetCaptureInfo(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamGetCaptureInfo((hipStream_t)v_stream.ptr,
                                                   &o_pCaptureStatus, &o_pId);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -559,12 +560,12 @@ ha_wrap_hipStreamGetCaptureInfo_v2(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamGetCaptureInfo_v2(
             (hipStream_t)v_stream.ptr, &o_captureStatus_out, &o_id_out, &o_graph_out,
             (given & 0x2) != 0 ? v_dependencies_out.ptr : (void *)&o_dependencies_out,
             &o_numDependencies_out);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -634,11 +635,11 @@ ha_wrap_hipStreamUpdateCaptureDependencies(PyObject *module, PyObject *const *ar
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamUpdateCaptureDependencies(
             (hipStream_t)v_stream.ptr, (hipGraphNode_t *)v_dependencies.ptr,
             v_numDependencies, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -687,10 +688,10 @@ ha_wrap_hipThreadExchangeStreamCaptureMode(PyObject *module, PyObject *const *ar
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipThreadExchangeStreamCaptureMode(
             (hipStreamCaptureMode *)ha_inout_of(&v_mode, &o_mode));
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -731,9 +732,9 @@ ha_wrap_hipGraphCreate(PyObject *module, PyObject *const *args, Py_ssize_t count
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphCreate(&o_pGraph, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -773,9 +774,9 @@ ha_wrap_hipGraphDestroy(PyObject *module, PyObject *const *args, Py_ssize_t coun
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphDestroy((hipGraph_t)v_graph.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -837,12 +838,12 @@ ha_wrap_hipGraphAddDependencies(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphAddDependencies((hipGraph_t)v_graph.ptr,
                                                   (const hipGraphNode_t *)v_from.ptr,
                                                   (const hipGraphNode_t *)v_to.ptr,
                                                   v_numDependencies);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -908,11 +909,11 @@ ha_wrap_hipGraphRemoveDependencies(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphRemoveDependencies(
             (hipGraph_t)v_graph.ptr, (const hipGraphNode_t *)v_from.ptr,
             (const hipGraphNode_t *)v_to.ptr, v_numDependencies);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -998,13 +999,13 @@ ha_wrap_hipGraphGetEdges(PyObject *module, PyObject *const *args, Py_ssize_t cou
     }
     if (ready) {
         for (int more = 1; more > 0;) {
-            PyThreadState *thread = PyEval_SaveThread();
+            PyThreadState *thread = ha_let_go();
             status = ha_calls.hipGraphGetEdges(
                 (hipGraph_t)v_graph.ptr,
                 (given & 0x2) != 0 ? v_from.ptr : (void *)s_from.memory,
                 (given & 0x4) != 0 ? v_to.ptr : (void *)s_to.memory,
                 (given & 0x8) != 0 ? v_numEdges.ptr : (void *)&o_numEdges);
-            PyEval_RestoreThread(thread);
+            ha_take_back(thread);
             size_t entries = o_numEdges;
             if (status != hipSuccess || ((given & 0x2) != 0)) {
                 break;
@@ -1094,12 +1095,12 @@ ha_wrap_hipGraphGetNodes(PyObject *module, PyObject *const *args, Py_ssize_t cou
     }
     if (ready) {
         for (int more = 1; more > 0;) {
-            PyThreadState *thread = PyEval_SaveThread();
+            PyThreadState *thread = ha_let_go();
             status = ha_calls.hipGraphGetNodes(
                 (hipGraph_t)v_graph.ptr,
                 (given & 0x2) != 0 ? v_nodes.ptr : (void *)s_nodes.memory,
                 (given & 0x4) != 0 ? v_numNodes.ptr : (void *)&o_numNodes);
-            PyEval_RestoreThread(thread);
+            ha_take_back(thread);
             size_t entries = o_numNodes;
             if (status != hipSuccess || ((given & 0x2) != 0)) {
                 break;
@@ -1186,12 +1187,12 @@ ha_wrap_hipGraphGetRootNodes(PyObject *module, PyObject *const *args, Py_ssize_t
     }
     if (ready) {
         for (int more = 1; more > 0;) {
-            PyThreadState *thread = PyEval_SaveThread();
+            PyThreadState *thread = ha_let_go();
             status = ha_calls.hipGraphGetRootNodes(
                 (hipGraph_t)v_graph.ptr,
                 (given & 0x2) != 0 ? v_pRootNodes.ptr : (void *)s_pRootNodes.memory,
                 (given & 0x4) != 0 ? v_pNumRootNodes.ptr : (void *)&o_pNumRootNodes);
-            PyEval_RestoreThread(thread);
+            ha_take_back(thread);
             size_t entries = o_pNumRootNodes;
             if (status != hipSuccess || ((given & 0x2) != 0)) {
                 break;
@@ -1279,12 +1280,12 @@ ha_wrap_hipGraphNodeGetDependencies(PyObject *module, PyObject *const *args,
     }
     if (ready) {
         for (int more = 1; more > 0;) {
-            PyThreadState *thread = PyEval_SaveThread();
+            PyThreadState *thread = ha_let_go();
             status = ha_calls.hipGraphNodeGetDependencies(
                 (hipGraphNode_t)v_node.ptr,
                 (given & 0x2) != 0 ? v_pDependencies.ptr : (void *)s_pDependencies.memory,
                 (given & 0x4) != 0 ? v_pNumDependencies.ptr : (void *)&o_pNumDependencies);
-            PyEval_RestoreThread(thread);
+            ha_take_back(thread);
             size_t entries = o_pNumDependencies;
             if (status != hipSuccess || ((given & 0x2) != 0)) {
                 break;
@@ -1373,12 +1374,12 @@ ha_wrap_hipGraphNodeGetDependentNodes(PyObject *module, PyObject *const *args,
     }
     if (ready) {
         for (int more = 1; more > 0;) {
-            PyThreadState *thread = PyEval_SaveThread();
+            PyThreadState *thread = ha_let_go();
             status = ha_calls.hipGraphNodeGetDependentNodes(
                 (hipGraphNode_t)v_node.ptr,
                 (given & 0x2) != 0 ? v_pDependentNodes.ptr : (void *)s_pDependentNodes.memory,
                 (given & 0x4) != 0 ? v_pNumDependentNodes.ptr : (void *)&o_pNumDependentNodes);
-            PyEval_RestoreThread(thread);
+            ha_take_back(thread);
             size_t entries = o_pNumDependentNodes;
             if (status != hipSuccess || ((given & 0x2) != 0)) {
                 break;
@@ -1439,9 +1440,9 @@ ha_wrap_hipGraphNodeGetType(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphNodeGetType((hipGraphNode_t)v_node.ptr, &o_pType);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1482,9 +1483,9 @@ ha_wrap_hipGraphDestroyNode(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphDestroyNode((hipGraphNode_t)v_node.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1527,10 +1528,10 @@ ha_wrap_hipGraphClone(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphClone(&o_pGraphClone,
                                         (hipGraph_t)v_originalGraph.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1580,11 +1581,11 @@ ha_wrap_hipGraphNodeFindInClone(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphNodeFindInClone(&o_pNode,
                                                   (hipGraphNode_t)v_originalNode.ptr,
                                                   (hipGraph_t)v_clonedGraph.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1660,11 +1661,11 @@ ha_wrap_hipGraphInstantiate(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphInstantiate(&o_pGraphExec, (hipGraph_t)v_graph.ptr,
                                               &o_pErrorNode, (char *)v_pLogBuffer.ptr,
                                               v_bufferSize);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1721,11 +1722,11 @@ ha_wrap_hipGraphInstantiateWithFlags(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphInstantiateWithFlags(&o_pGraphExec,
                                                        (hipGraph_t)v_graph.ptr,
                                                        v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1776,11 +1777,11 @@ ha_wrap_hipGraphInstantiateWithParams(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphInstantiateWithParams(
             &o_pGraphExec, (hipGraph_t)v_graph.ptr,
             (hipGraphInstantiateParams *)v_instantiateParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1833,10 +1834,10 @@ ha_wrap_hipGraphLaunch(PyObject *module, PyObject *const *args, Py_ssize_t count
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphLaunch((hipGraphExec_t)v_graphExec.ptr,
                                          (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1884,10 +1885,10 @@ ha_wrap_hipGraphUpload(PyObject *module, PyObject *const *args, Py_ssize_t count
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphUpload((hipGraphExec_t)v_graphExec.ptr,
                                          (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;

@@ -22,6 +22,7 @@
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/let_go.h"
 #include "api/lists.h"
 #include "api/manual/host_call.h"
 #include "api/manual/host_node.h"
@@ -75,12 +76,12 @@ ha_wrap_hipGraphAddNode(PyObject *module, PyObject *const *args, Py_ssize_t coun
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphAddNode(&o_pGraphNode, (hipGraph_t)v_graph.ptr,
                                           (const hipGraphNode_t *)v_pDependencies.ptr,
                                           v_numDependencies,
                                           (hipGraphNodeParams *)v_nodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -133,10 +134,10 @@ ha_wrap_hipGraphExecGetFlags(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphExecGetFlags((hipGraphExec_t)v_graphExec.ptr,
                                                &o_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -181,10 +182,10 @@ ha_wrap_hipGraphNodeSetParams(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphNodeSetParams((hipGraphNode_t)v_node.ptr,
                                                 (hipGraphNodeParams *)v_nodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -237,11 +238,11 @@ ha_wrap_hipGraphExecNodeSetParams(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphExecNodeSetParams(
             (hipGraphExec_t)v_graphExec.ptr, (hipGraphNode_t)v_node.ptr,
             (hipGraphNodeParams *)v_nodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -287,9 +288,9 @@ ha_wrap_hipGraphExecDestroy(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphExecDestroy((hipGraphExec_t)v_graphExec.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -349,12 +350,12 @@ ha_wrap_hipGraphExecUpdate(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphExecUpdate(
             (hipGraphExec_t)v_hGraphExec.ptr, (hipGraph_t)v_hGraph.ptr,
             (given & 0x4) != 0 ? v_hErrorNode_out.ptr : (void *)&o_hErrorNode_out,
             &o_updateResult_out);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -425,12 +426,12 @@ ha_wrap_hipGraphAddKernelNode(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphAddKernelNode(
             &o_pGraphNode, (hipGraph_t)v_graph.ptr,
             (const hipGraphNode_t *)v_pDependencies.ptr, v_numDependencies,
             (const hipKernelNodeParams *)v_pNodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -503,10 +504,10 @@ ha_wrap_hipGraphKernelNodeGetParams(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphKernelNodeGetParams(
             (hipGraphNode_t)v_node.ptr, (hipKernelNodeParams *)v_pNodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -557,10 +558,10 @@ ha_wrap_hipGraphKernelNodeSetParams(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphKernelNodeSetParams(
             (hipGraphNode_t)v_node.ptr, (const hipKernelNodeParams *)v_pNodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -613,11 +614,11 @@ ha_wrap_hipGraphExecKernelNodeSetParams(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphExecKernelNodeSetParams(
             (hipGraphExec_t)v_hGraphExec.ptr, (hipGraphNode_t)v_node.ptr,
             (const hipKernelNodeParams *)v_pNodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -687,12 +688,12 @@ ha_wrap_hipDrvGraphAddMemcpyNode(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDrvGraphAddMemcpyNode(
             &o_phGraphNode, (hipGraph_t)v_hGraph.ptr,
             (const hipGraphNode_t *)v_dependencies.ptr, v_numDependencies,
             (const HIP_MEMCPY3D *)v_copyParams.ptr, (hipCtx_t)v_ctx.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -765,12 +766,12 @@ ha_wrap_hipGraphAddMemcpyNode(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphAddMemcpyNode(
             &o_pGraphNode, (hipGraph_t)v_graph.ptr,
             (const hipGraphNode_t *)v_pDependencies.ptr, v_numDependencies,
             (const hipMemcpy3DParms *)v_pCopyParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -842,10 +843,10 @@ ha_wrap_hipGraphMemcpyNodeGetParams(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphMemcpyNodeGetParams(
             (hipGraphNode_t)v_node.ptr, (hipMemcpy3DParms *)v_pNodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -896,10 +897,10 @@ ha_wrap_hipGraphMemcpyNodeSetParams(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphMemcpyNodeSetParams(
             (hipGraphNode_t)v_node.ptr, (const hipMemcpy3DParms *)v_pNodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -951,11 +952,11 @@ ha_wrap_hipGraphKernelNodeSetAttribute(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphKernelNodeSetAttribute(
             (hipGraphNode_t)v_hNode.ptr, (hipLaunchAttributeID)v_attr,
             (const hipLaunchAttributeValue *)v_value.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1019,11 +1020,11 @@ ha_wrap_hipGraphKernelNodeGetAttribute(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphKernelNodeGetAttribute(
             (hipGraphNode_t)v_hNode.ptr, (hipLaunchAttributeID)v_attr,
             (hipLaunchAttributeValue *)v_value.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1078,11 +1079,11 @@ ha_wrap_hipGraphExecMemcpyNodeSetParams(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphExecMemcpyNodeSetParams(
             (hipGraphExec_t)v_hGraphExec.ptr, (hipGraphNode_t)v_node.ptr,
             (hipMemcpy3DParms *)v_pNodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1158,12 +1159,12 @@ ha_wrap_hipGraphAddMemcpyNode1D(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphAddMemcpyNode1D(
             &o_pGraphNode, (hipGraph_t)v_graph.ptr,
             (const hipGraphNode_t *)v_pDependencies.ptr, v_numDependencies, v_dst.ptr,
             v_src.ptr, v_count, (hipMemcpyKind)v_kind);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1231,11 +1232,11 @@ ha_wrap_hipGraphMemcpyNodeSetParams1D(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphMemcpyNodeSetParams1D((hipGraphNode_t)v_node.ptr,
                                                         v_dst.ptr, v_src.ptr, v_count,
                                                         (hipMemcpyKind)v_kind);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1300,11 +1301,11 @@ ha_wrap_hipGraphExecMemcpyNodeSetParams1D(PyObject *module, PyObject *const *arg
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphExecMemcpyNodeSetParams1D(
             (hipGraphExec_t)v_hGraphExec.ptr, (hipGraphNode_t)v_node.ptr, v_dst.ptr,
             v_src.ptr, v_count, (hipMemcpyKind)v_kind);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1382,12 +1383,12 @@ ha_wrap_hipGraphAddMemcpyNodeFromSymbol(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphAddMemcpyNodeFromSymbol(
             &o_pGraphNode, (hipGraph_t)v_graph.ptr,
             (const hipGraphNode_t *)v_pDependencies.ptr, v_numDependencies, v_dst.ptr,
             v_symbol.ptr, v_count, v_offset, (hipMemcpyKind)v_kind);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1457,11 +1458,11 @@ ha_wrap_hipGraphMemcpyNodeSetParamsFromSymbol(PyObject *module, PyObject *const 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphMemcpyNodeSetParamsFromSymbol(
             (hipGraphNode_t)v_node.ptr, v_dst.ptr, v_symbol.ptr, v_count, v_offset,
             (hipMemcpyKind)v_kind);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1529,11 +1530,11 @@ ha_wrap_hipGraphExecMemcpyNodeSetParamsFromSymbol(PyObject *module,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphExecMemcpyNodeSetParamsFromSymbol(
             (hipGraphExec_t)v_hGraphExec.ptr, (hipGraphNode_t)v_node.ptr, v_dst.ptr,
             v_symbol.ptr, v_count, v_offset, (hipMemcpyKind)v_kind);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1611,12 +1612,12 @@ ha_wrap_hipGraphAddMemcpyNodeToSymbol(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphAddMemcpyNodeToSymbol(
             &o_pGraphNode, (hipGraph_t)v_graph.ptr,
             (const hipGraphNode_t *)v_pDependencies.ptr, v_numDependencies,
             v_symbol.ptr, v_src.ptr, v_count, v_offset, (hipMemcpyKind)v_kind);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1686,11 +1687,11 @@ ha_wrap_hipGraphMemcpyNodeSetParamsToSymbol(PyObject *module, PyObject *const *a
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphMemcpyNodeSetParamsToSymbol(
             (hipGraphNode_t)v_node.ptr, v_symbol.ptr, v_src.ptr, v_count, v_offset,
             (hipMemcpyKind)v_kind);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1757,11 +1758,11 @@ ha_wrap_hipGraphExecMemcpyNodeSetParamsToSymbol(PyObject *module, PyObject *cons
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphExecMemcpyNodeSetParamsToSymbol(
             (hipGraphExec_t)v_hGraphExec.ptr, (hipGraphNode_t)v_node.ptr, v_symbol.ptr,
             v_src.ptr, v_count, v_offset, (hipMemcpyKind)v_kind);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1828,12 +1829,12 @@ ha_wrap_hipGraphAddMemsetNode(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphAddMemsetNode(
             &o_pGraphNode, (hipGraph_t)v_graph.ptr,
             (const hipGraphNode_t *)v_pDependencies.ptr, v_numDependencies,
             (const hipMemsetParams *)v_pMemsetParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1905,10 +1906,10 @@ ha_wrap_hipGraphMemsetNodeGetParams(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphMemsetNodeGetParams(
             (hipGraphNode_t)v_node.ptr, (hipMemsetParams *)v_pNodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1959,10 +1960,10 @@ ha_wrap_hipGraphMemsetNodeSetParams(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphMemsetNodeSetParams(
             (hipGraphNode_t)v_node.ptr, (const hipMemsetParams *)v_pNodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;

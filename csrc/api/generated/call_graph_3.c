@@ -22,6 +22,7 @@
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/let_go.h"
 #include "api/lists.h"
 #include "api/manual/host_call.h"
 #include "api/manual/host_node.h"
@@ -64,11 +65,11 @@ ha_wrap_hipGraphExecMemsetNodeSetParams(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphExecMemsetNodeSetParams(
             (hipGraphExec_t)v_hGraphExec.ptr, (hipGraphNode_t)v_node.ptr,
             (const hipMemsetParams *)v_pNodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -132,12 +133,12 @@ ha_wrap_hipGraphAddHostNode(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphAddHostNode(
             &o_pGraphNode, (hipGraph_t)v_graph.ptr,
             (const hipGraphNode_t *)v_pDependencies.ptr, v_numDependencies,
             (const hipHostNodeParams *)v_pNodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -210,10 +211,10 @@ ha_wrap_hipGraphHostNodeGetParams(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphHostNodeGetParams(
             (hipGraphNode_t)v_node.ptr, (hipHostNodeParams *)v_pNodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -263,10 +264,10 @@ ha_wrap_hipGraphHostNodeSetParams(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphHostNodeSetParams(
             (hipGraphNode_t)v_node.ptr, (const hipHostNodeParams *)v_pNodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -318,11 +319,11 @@ ha_wrap_hipGraphExecHostNodeSetParams(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphExecHostNodeSetParams(
             (hipGraphExec_t)v_hGraphExec.ptr, (hipGraphNode_t)v_node.ptr,
             (const hipHostNodeParams *)v_pNodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -388,12 +389,12 @@ ha_wrap_hipGraphAddChildGraphNode(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphAddChildGraphNode(
             &o_pGraphNode, (hipGraph_t)v_graph.ptr,
             (const hipGraphNode_t *)v_pDependencies.ptr, v_numDependencies,
             (hipGraph_t)v_childGraph.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -445,10 +446,10 @@ ha_wrap_hipGraphChildGraphNodeGetGraph(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphChildGraphNodeGetGraph((hipGraphNode_t)v_node.ptr,
                                                          &o_pGraph);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -497,11 +498,11 @@ ha_wrap_hipGraphExecChildGraphNodeSetParams(PyObject *module, PyObject *const *a
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphExecChildGraphNodeSetParams(
             (hipGraphExec_t)v_hGraphExec.ptr, (hipGraphNode_t)v_node.ptr,
             (hipGraph_t)v_childGraph.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -561,11 +562,11 @@ ha_wrap_hipGraphAddEmptyNode(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphAddEmptyNode(
             &o_pGraphNode, (hipGraph_t)v_graph.ptr,
             (const hipGraphNode_t *)v_pDependencies.ptr, v_numDependencies);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -630,12 +631,12 @@ ha_wrap_hipGraphAddEventRecordNode(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphAddEventRecordNode(
             &o_pGraphNode, (hipGraph_t)v_graph.ptr,
             (const hipGraphNode_t *)v_pDependencies.ptr, v_numDependencies,
             (hipEvent_t)v_event.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -683,10 +684,10 @@ ha_wrap_hipGraphEventRecordNodeGetEvent(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphEventRecordNodeGetEvent((hipGraphNode_t)v_node.ptr,
                                                           &o_event_out);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -731,10 +732,10 @@ ha_wrap_hipGraphEventRecordNodeSetEvent(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphEventRecordNodeSetEvent((hipGraphNode_t)v_node.ptr,
                                                           (hipEvent_t)v_event.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -782,11 +783,11 @@ ha_wrap_hipGraphExecEventRecordNodeSetEvent(PyObject *module, PyObject *const *a
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphExecEventRecordNodeSetEvent(
             (hipGraphExec_t)v_hGraphExec.ptr, (hipGraphNode_t)v_hNode.ptr,
             (hipEvent_t)v_event.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -846,12 +847,12 @@ ha_wrap_hipGraphAddEventWaitNode(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphAddEventWaitNode(
             &o_pGraphNode, (hipGraph_t)v_graph.ptr,
             (const hipGraphNode_t *)v_pDependencies.ptr, v_numDependencies,
             (hipEvent_t)v_event.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -899,10 +900,10 @@ ha_wrap_hipGraphEventWaitNodeGetEvent(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphEventWaitNodeGetEvent((hipGraphNode_t)v_node.ptr,
                                                         &o_event_out);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -947,10 +948,10 @@ ha_wrap_hipGraphEventWaitNodeSetEvent(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphEventWaitNodeSetEvent((hipGraphNode_t)v_node.ptr,
                                                         (hipEvent_t)v_event.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -998,11 +999,11 @@ ha_wrap_hipGraphExecEventWaitNodeSetEvent(PyObject *module, PyObject *const *arg
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphExecEventWaitNodeSetEvent(
             (hipGraphExec_t)v_hGraphExec.ptr, (hipGraphNode_t)v_hNode.ptr,
             (hipEvent_t)v_event.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1063,12 +1064,12 @@ ha_wrap_hipGraphAddMemAllocNode(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphAddMemAllocNode(
             &o_pGraphNode, (hipGraph_t)v_graph.ptr,
             (const hipGraphNode_t *)v_pDependencies.ptr, v_numDependencies,
             (hipMemAllocNodeParams *)v_pNodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1136,10 +1137,10 @@ ha_wrap_hipGraphMemAllocNodeGetParams(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphMemAllocNodeGetParams(
             (hipGraphNode_t)v_node.ptr, (hipMemAllocNodeParams *)v_pNodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1204,12 +1205,12 @@ ha_wrap_hipGraphAddMemFreeNode(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphAddMemFreeNode(
             &o_pGraphNode, (hipGraph_t)v_graph.ptr,
             (const hipGraphNode_t *)v_pDependencies.ptr, v_numDependencies,
             v_dev_ptr.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1262,10 +1263,10 @@ ha_wrap_hipGraphMemFreeNodeGetParams(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphMemFreeNodeGetParams((hipGraphNode_t)v_node.ptr,
                                                        v_dev_ptr.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1312,10 +1313,10 @@ ha_wrap_hipDeviceGetGraphMemAttribute(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDeviceGetGraphMemAttribute(
             v_device, (hipGraphMemAttributeType)v_attr, v_value.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1361,10 +1362,10 @@ ha_wrap_hipDeviceSetGraphMemAttribute(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDeviceSetGraphMemAttribute(
             v_device, (hipGraphMemAttributeType)v_attr, v_value.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1401,9 +1402,9 @@ ha_wrap_hipDeviceGraphMemTrim(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDeviceGraphMemTrim(v_device);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1443,9 +1444,9 @@ ha_wrap_hipUserObjectRelease(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipUserObjectRelease((hipUserObject_t)v_object.ptr, v_count);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1486,9 +1487,9 @@ ha_wrap_hipUserObjectRetain(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipUserObjectRetain((hipUserObject_t)v_object.ptr, v_count);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1535,11 +1536,11 @@ ha_wrap_hipGraphRetainUserObject(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphRetainUserObject((hipGraph_t)v_graph.ptr,
                                                    (hipUserObject_t)v_object.ptr,
                                                    v_count, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1585,11 +1586,11 @@ ha_wrap_hipGraphReleaseUserObject(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphReleaseUserObject((hipGraph_t)v_graph.ptr,
                                                     (hipUserObject_t)v_object.ptr,
                                                     v_count);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1634,10 +1635,10 @@ ha_wrap_hipGraphDebugDotPrint(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphDebugDotPrint((hipGraph_t)v_graph.ptr,
                                                 (const char *)v_path.ptr, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;

@@ -22,6 +22,7 @@
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/let_go.h"
 #include "api/lists.h"
 #include "api/manual/host_call.h"
 #include "api/manual/host_node.h"
@@ -64,10 +65,10 @@ ha_wrap_hipGraphKernelNodeCopyAttributes(PyObject *module, PyObject *const *args
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphKernelNodeCopyAttributes((hipGraphNode_t)v_hSrc.ptr,
                                                            (hipGraphNode_t)v_hDst.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -117,11 +118,11 @@ ha_wrap_hipGraphNodeSetEnabled(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphNodeSetEnabled((hipGraphExec_t)v_hGraphExec.ptr,
                                                  (hipGraphNode_t)v_hNode.ptr,
                                                  v_isEnabled);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -166,11 +167,11 @@ ha_wrap_hipGraphNodeGetEnabled(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphNodeGetEnabled((hipGraphExec_t)v_hGraphExec.ptr,
                                                  (hipGraphNode_t)v_hNode.ptr,
                                                  &o_isEnabled);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -233,12 +234,12 @@ ha_wrap_hipGraphAddExternalSemaphoresWaitNode(PyObject *module, PyObject *const 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphAddExternalSemaphoresWaitNode(
             &o_pGraphNode, (hipGraph_t)v_graph.ptr,
             (const hipGraphNode_t *)v_pDependencies.ptr, v_numDependencies,
             (const hipExternalSemaphoreWaitNodeParams *)v_nodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -311,12 +312,12 @@ ha_wrap_hipGraphAddExternalSemaphoresSignalNode(PyObject *module, PyObject *cons
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphAddExternalSemaphoresSignalNode(
             &o_pGraphNode, (hipGraph_t)v_graph.ptr,
             (const hipGraphNode_t *)v_pDependencies.ptr, v_numDependencies,
             (const hipExternalSemaphoreSignalNodeParams *)v_nodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -375,11 +376,11 @@ ha_wrap_hipGraphExternalSemaphoresSignalNodeSetParams(PyObject *module,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphExternalSemaphoresSignalNodeSetParams(
             (hipGraphNode_t)v_hNode.ptr,
             (const hipExternalSemaphoreSignalNodeParams *)v_nodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -431,11 +432,11 @@ ha_wrap_hipGraphExternalSemaphoresWaitNodeSetParams(PyObject *module,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphExternalSemaphoresWaitNodeSetParams(
             (hipGraphNode_t)v_hNode.ptr,
             (const hipExternalSemaphoreWaitNodeParams *)v_nodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -504,11 +505,11 @@ ha_wrap_hipGraphExternalSemaphoresSignalNodeGetParams(PyObject *module,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphExternalSemaphoresSignalNodeGetParams(
             (hipGraphNode_t)v_hNode.ptr,
             (hipExternalSemaphoreSignalNodeParams *)v_params_out.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -579,11 +580,11 @@ ha_wrap_hipGraphExternalSemaphoresWaitNodeGetParams(PyObject *module,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphExternalSemaphoresWaitNodeGetParams(
             (hipGraphNode_t)v_hNode.ptr,
             (hipExternalSemaphoreWaitNodeParams *)v_params_out.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -642,11 +643,11 @@ ha_wrap_hipGraphExecExternalSemaphoresSignalNodeSetParams(PyObject *module,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphExecExternalSemaphoresSignalNodeSetParams(
             (hipGraphExec_t)v_hGraphExec.ptr, (hipGraphNode_t)v_hNode.ptr,
             (const hipExternalSemaphoreSignalNodeParams *)v_nodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -704,11 +705,11 @@ ha_wrap_hipGraphExecExternalSemaphoresWaitNodeSetParams(PyObject *module,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphExecExternalSemaphoresWaitNodeSetParams(
             (hipGraphExec_t)v_hGraphExec.ptr, (hipGraphNode_t)v_hNode.ptr,
             (const hipExternalSemaphoreWaitNodeParams *)v_nodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -774,10 +775,10 @@ ha_wrap_hipDrvGraphMemcpyNodeGetParams(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDrvGraphMemcpyNodeGetParams(
             (hipGraphNode_t)v_hNode.ptr, (HIP_MEMCPY3D *)v_nodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -832,10 +833,10 @@ ha_wrap_hipDrvGraphMemcpyNodeSetParams(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDrvGraphMemcpyNodeSetParams(
             (hipGraphNode_t)v_hNode.ptr, (const HIP_MEMCPY3D *)v_nodeParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -908,12 +909,12 @@ ha_wrap_hipDrvGraphAddMemsetNode(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDrvGraphAddMemsetNode(
             &o_phGraphNode, (hipGraph_t)v_hGraph.ptr,
             (const hipGraphNode_t *)v_dependencies.ptr, v_numDependencies,
             (const hipMemsetParams *)v_memsetParams.ptr, (hipCtx_t)v_ctx.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -985,11 +986,11 @@ ha_wrap_hipDrvGraphAddMemFreeNode(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDrvGraphAddMemFreeNode(
             &o_phGraphNode, (hipGraph_t)v_hGraph.ptr,
             (const hipGraphNode_t *)v_dependencies.ptr, v_numDependencies, v_dptr.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1049,11 +1050,11 @@ ha_wrap_hipDrvGraphExecMemcpyNodeSetParams(PyObject *module, PyObject *const *ar
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDrvGraphExecMemcpyNodeSetParams(
             (hipGraphExec_t)v_hGraphExec.ptr, (hipGraphNode_t)v_hNode.ptr,
             (const HIP_MEMCPY3D *)v_copyParams.ptr, (hipCtx_t)v_ctx.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1112,11 +1113,11 @@ ha_wrap_hipDrvGraphExecMemsetNodeSetParams(PyObject *module, PyObject *const *ar
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDrvGraphExecMemsetNodeSetParams(
             (hipGraphExec_t)v_hGraphExec.ptr, (hipGraphNode_t)v_hNode.ptr,
             (const hipMemsetParams *)v_memsetParams.ptr, (hipCtx_t)v_ctx.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1177,11 +1178,11 @@ ha_wrap_hipGraphicsMapResources(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphicsMapResources(
             v_count, (hipGraphicsResource_t *)v_resources.ptr,
             (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1230,10 +1231,10 @@ ha_wrap_hipGraphicsSubResourceGetMappedArray(PyObject *module, PyObject *const *
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphicsSubResourceGetMappedArray(
             &o_array, (hipGraphicsResource_t)v_resource.ptr, v_arrayIndex, v_mipLevel);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1276,10 +1277,10 @@ ha_wrap_hipGraphicsResourceGetMappedPointer(PyObject *module, PyObject *const *a
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphicsResourceGetMappedPointer(
             &o_devPtr, &o_size, (hipGraphicsResource_t)v_resource.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1335,11 +1336,11 @@ ha_wrap_hipGraphicsUnmapResources(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphicsUnmapResources(
             v_count, (hipGraphicsResource_t *)v_resources.ptr,
             (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1383,10 +1384,10 @@ ha_wrap_hipGraphicsUnregisterResource(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphicsUnregisterResource(
             (hipGraphicsResource_t)v_resource.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1432,10 +1433,10 @@ ha_wrap_hipGraphLaunch_spt(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGraphLaunch_spt((hipGraphExec_t)v_graphExec.ptr,
                                              (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1482,10 +1483,10 @@ ha_wrap_hipStreamBeginCapture_spt(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamBeginCapture_spt((hipStream_t)v_stream.ptr,
                                                     (hipStreamCaptureMode)v_mode);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1528,9 +1529,9 @@ ha_wrap_hipStreamEndCapture_spt(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamEndCapture_spt((hipStream_t)v_stream.ptr, &o_pGraph);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1574,10 +1575,10 @@ ha_wrap_hipStreamGetCaptureInfo_spt(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamGetCaptureInfo_spt((hipStream_t)v_stream.ptr,
                                                       &o_pCaptureStatus, &o_pId);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1637,12 +1638,12 @@ ha_wrap_hipStreamGetCaptureInfo_v2_spt(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamGetCaptureInfo_v2_spt(
             (hipStream_t)v_stream.ptr, &o_captureStatus_out, &o_id_out, &o_graph_out,
             (given & 0x2) != 0 ? v_dependencies_out.ptr : (void *)&o_dependencies_out,
             &o_numDependencies_out);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;

@@ -22,6 +22,7 @@
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/let_go.h"
 #include "api/lists.h"
 #include "api/manual/host_call.h"
 #include "api/manual/host_node.h"
@@ -121,10 +122,10 @@ ha_wrap_hiprtcAddNameExpression(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hiprtcAddNameExpression((hiprtcProgram)v_prog.ptr,
                                                   (const char *)v_name_expression.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != HIPRTC_SUCCESS && PyErr_Occurred()) {
         goto done;
@@ -177,10 +178,10 @@ ha_wrap_hiprtcCompileProgram(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hiprtcCompileProgram((hiprtcProgram)v_prog.ptr, v_numOptions,
                                                (const char *const *)v_options.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != HIPRTC_SUCCESS && PyErr_Occurred()) {
         goto done;
@@ -240,12 +241,12 @@ ha_wrap_hiprtcCreateProgram(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hiprtcCreateProgram(&o_prog, (const char *)v_src.ptr,
                                               (const char *)v_name.ptr, v_numHeaders,
                                               (const char *const *)v_headers.ptr,
                                               (const char *const *)v_includeNames.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != HIPRTC_SUCCESS && PyErr_Occurred()) {
         goto done;
@@ -312,11 +313,11 @@ ha_wrap_hiprtcGetLoweredName(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hiprtcGetLoweredName((hiprtcProgram)v_prog.ptr,
                                                (const char *)v_name_expression.ptr,
                                                &o_lowered_name);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != HIPRTC_SUCCESS && PyErr_Occurred()) {
         goto done;
@@ -359,10 +360,10 @@ ha_wrap_hiprtcGetProgramLogSize(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hiprtcGetProgramLogSize((hiprtcProgram)v_prog.ptr,
                                                   &o_logSizeRet);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != HIPRTC_SUCCESS && PyErr_Occurred()) {
         goto done;
@@ -404,9 +405,9 @@ ha_wrap_hiprtcGetCodeSize(PyObject *module, PyObject *const *args, Py_ssize_t co
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hiprtcGetCodeSize((hiprtcProgram)v_prog.ptr, &o_codeSizeRet);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != HIPRTC_SUCCESS && PyErr_Occurred()) {
         goto done;
@@ -448,10 +449,10 @@ ha_wrap_hiprtcGetBitcodeSize(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hiprtcGetBitcodeSize((hiprtcProgram)v_prog.ptr,
                                                &o_bitcode_size);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != HIPRTC_SUCCESS && PyErr_Occurred()) {
         goto done;
@@ -504,12 +505,12 @@ ha_wrap_hiprtcLinkCreate(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hiprtcLinkCreate(v_num_options,
                                            (hipJitOption *)v_option_ptr.ptr,
                                            (void **)v_option_vals_pptr.ptr,
                                            &o_hip_link_state_ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != HIPRTC_SUCCESS && PyErr_Occurred()) {
         goto done;
@@ -581,14 +582,14 @@ ha_wrap_hiprtcLinkAddFile(PyObject *module, PyObject *const *args, Py_ssize_t co
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hiprtcLinkAddFile((hiprtcLinkState)v_hip_link_state.ptr,
                                             (hipJitInputType)v_input_type,
                                             (const char *)v_file_path.ptr,
                                             v_num_options,
                                             (hipJitOption *)v_options_ptr.ptr,
                                             (void **)v_option_values.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != HIPRTC_SUCCESS && PyErr_Occurred()) {
         goto done;
@@ -662,14 +663,14 @@ ha_wrap_hiprtcLinkAddData(PyObject *module, PyObject *const *args, Py_ssize_t co
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hiprtcLinkAddData((hiprtcLinkState)v_hip_link_state.ptr,
                                             (hipJitInputType)v_input_type, v_image.ptr,
                                             v_image_size, (const char *)v_name.ptr,
                                             v_num_options,
                                             (hipJitOption *)v_options_ptr.ptr,
                                             (void **)v_option_values.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != HIPRTC_SUCCESS && PyErr_Occurred()) {
         goto done;
@@ -726,10 +727,10 @@ ha_wrap_hiprtcLinkComplete(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hiprtcLinkComplete((hiprtcLinkState)v_hip_link_state.ptr,
                                              &o_bin_out, &o_size_out);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != HIPRTC_SUCCESS && PyErr_Occurred()) {
         goto done;
@@ -771,9 +772,9 @@ ha_wrap_hiprtcLinkDestroy(PyObject *module, PyObject *const *args, Py_ssize_t co
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hiprtcLinkDestroy((hiprtcLinkState)v_hip_link_state.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != HIPRTC_SUCCESS && PyErr_Occurred()) {
         goto done;

@@ -22,6 +22,7 @@
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/let_go.h"
 #include "api/lists.h"
 #include "api/manual/host_call.h"
 #include "api/manual/host_node.h"
@@ -71,10 +72,10 @@ ha_wrap_hipModuleLaunchCooperativeKernelMultiDevice(PyObject *module,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipModuleLaunchCooperativeKernelMultiDevice(
             (hipFunctionLaunchParams *)v_launchParamsList.ptr, v_numDevices, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -130,10 +131,10 @@ ha_wrap_hipLaunchCooperativeKernelMultiDevice(PyObject *module, PyObject *const 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipLaunchCooperativeKernelMultiDevice(
             (hipLaunchParams *)v_launchParamsList.ptr, v_numDevices, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -189,10 +190,10 @@ ha_wrap_hipExtLaunchMultiKernelMultiDevice(PyObject *module, PyObject *const *ar
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipExtLaunchMultiKernelMultiDevice(
             (hipLaunchParams *)v_launchParamsList.ptr, v_numDevices, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -246,10 +247,10 @@ ha_wrap_hipLaunchKernelExC(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipLaunchKernelExC((const hipLaunchConfig_t *)v_config.ptr,
                                              v_fPtr.ptr, v_args.value);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -314,11 +315,11 @@ ha_wrap_hipDrvLaunchKernelEx(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDrvLaunchKernelEx((const HIP_LAUNCH_CONFIG *)v_config.ptr,
                                                (hipFunction_t)v_f.ptr, v_params.value,
                                                v_extra.value);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -387,11 +388,11 @@ ha_wrap_hipConfigureCall(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipConfigureCall(*(dim3 *)v_gridDim.ptr,
                                            *(dim3 *)v_blockDim.ptr, v_sharedMem,
                                            (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -438,9 +439,9 @@ ha_wrap_hipSetupArgument(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipSetupArgument(v_arg.ptr, v_size, v_offset);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -478,9 +479,9 @@ ha_wrap_hipLaunchByPtr(PyObject *module, PyObject *const *args, Py_ssize_t count
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipLaunchByPtr(v_func.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -549,7 +550,7 @@ ha_wrap_hipExtLaunchKernel(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipExtLaunchKernel(v_function_address.ptr,
                                              *(dim3 *)v_numBlocks.ptr,
                                              *(dim3 *)v_dimBlocks.ptr, v_args.value,
@@ -557,7 +558,7 @@ ha_wrap_hipExtLaunchKernel(PyObject *module, PyObject *const *args, Py_ssize_t c
                                              (hipStream_t)v_stream.ptr,
                                              (hipEvent_t)v_startEvent.ptr,
                                              (hipEvent_t)v_stopEvent.ptr, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -636,14 +637,14 @@ ha_wrap_hipLaunchCooperativeKernel_spt(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipLaunchCooperativeKernel_spt(v_f.ptr,
                                                          *(dim3 *)v_gridDim.ptr,
                                                          *(dim3 *)v_blockDim.ptr,
                                                          v_kernelParams.value,
                                                          v_sharedMemBytes,
                                                          (hipStream_t)v_hStream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -723,13 +724,13 @@ ha_wrap_hipLaunchKernel_spt(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipLaunchKernel_spt(v_function_address.ptr,
                                               *(dim3 *)v_numBlocks.ptr,
                                               *(dim3 *)v_dimBlocks.ptr, v_args.value,
                                               v_sharedMemBytes,
                                               (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;

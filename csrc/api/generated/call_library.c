@@ -22,6 +22,7 @@
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/let_go.h"
 #include "api/lists.h"
 #include "api/manual/host_call.h"
 #include "api/manual/host_node.h"
@@ -63,11 +64,11 @@ ha_wrap_hipKernelSetAttribute(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipKernelSetAttribute((hipFunction_attribute)v_attrib,
                                                 v_value, (hipKernel_t)v_kernel.ptr,
                                                 v_dev);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -107,9 +108,9 @@ ha_wrap_hipKernelGetFunction(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipKernelGetFunction(&o_pFunc, (hipKernel_t)v_kernel.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -157,10 +158,10 @@ ha_wrap_hipKernelGetAttribute(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipKernelGetAttribute(&o_pi, (hipFunction_attribute)v_attrib,
                                                 (hipKernel_t)v_kernel.ptr, v_dev);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -238,7 +239,7 @@ ha_wrap_hipLibraryLoadData(PyObject *module, PyObject *const *args, Py_ssize_t c
     }
     if (ready) {
         ha_hold_image(&v_code);
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipLibraryLoadData(&o_library, v_code.ptr,
                                              (hipJitOption *)v_jitOptions.ptr,
                                              (void **)v_jitOptionsValues.ptr,
@@ -246,7 +247,7 @@ ha_wrap_hipLibraryLoadData(PyObject *module, PyObject *const *args, Py_ssize_t c
                                              (hipLibraryOption *)v_libraryOptions.ptr,
                                              (void **)v_libraryOptionValues.ptr,
                                              v_numLibraryOptions);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
         ha_hold_image_end();
     }
     if (status != hipSuccess && PyErr_Occurred()) {
@@ -340,13 +341,13 @@ ha_wrap_hipLibraryLoadFromFile(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipLibraryLoadFromFile(
             &o_library, (const char *)v_fileName.ptr, (hipJitOption *)v_jitOptions.ptr,
             (void **)v_jitOptionsValues.ptr, v_numJitOptions,
             (hipLibraryOption *)v_libraryOptions.ptr,
             (void **)v_libraryOptionValues.ptr, v_numLibraryOptions);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -396,9 +397,9 @@ ha_wrap_hipLibraryUnload(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipLibraryUnload((hipLibrary_t)v_library.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -444,10 +445,10 @@ ha_wrap_hipLibraryGetKernel(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipLibraryGetKernel(&o_pKernel, (hipLibrary_t)v_library.ptr,
                                               (const char *)v_name.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -490,10 +491,10 @@ ha_wrap_hipLibraryGetKernelCount(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipLibraryGetKernelCount(&o_count,
                                                    (hipLibrary_t)v_library.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -539,11 +540,11 @@ ha_wrap_hipLibraryGetGlobal(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipLibraryGetGlobal(&o_dptr, &o_bytes,
                                               (hipLibrary_t)v_library.ptr,
                                               (const char *)v_name.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -591,11 +592,11 @@ ha_wrap_hipLibraryGetManaged(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipLibraryGetManaged(&o_dptr, &o_bytes,
                                                (hipLibrary_t)v_library.ptr,
                                                (const char *)v_name.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -644,10 +645,10 @@ ha_wrap_hipLibraryEnumerateKernels(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipLibraryEnumerateKernels(s_kernels.memory, v_numKernels,
                                                      (hipLibrary_t)v_library.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -691,9 +692,9 @@ ha_wrap_hipKernelGetLibrary(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipKernelGetLibrary(&o_library, (hipKernel_t)v_kernel.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -746,11 +747,11 @@ ha_wrap_hipKernelGetName(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipKernelGetName(
             (given & 0x2) != 0 ? v_name.ptr : (void *)&o_name,
             (hipKernel_t)v_kernel.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -799,10 +800,10 @@ ha_wrap_hipKernelGetParamInfo(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipKernelGetParamInfo((hipKernel_t)v_kernel.ptr, v_paramIndex,
                                                 &o_paramOffset, &o_paramSize);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -877,13 +878,13 @@ ha_wrap_hipLinkAddData(PyObject *module, PyObject *const *args, Py_ssize_t count
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipLinkAddData((hipLinkState_t)v_state.ptr,
                                          (hipJitInputType)v_type, v_data.ptr, v_size,
                                          (const char *)v_name.ptr, v_numOptions,
                                          (hipJitOption *)v_options.ptr,
                                          (void **)v_optionValues.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -967,13 +968,13 @@ ha_wrap_hipLinkAddFile(PyObject *module, PyObject *const *args, Py_ssize_t count
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipLinkAddFile((hipLinkState_t)v_state.ptr,
                                          (hipJitInputType)v_type,
                                          (const char *)v_path.ptr, v_numOptions,
                                          (hipJitOption *)v_options.ptr,
                                          (void **)v_optionValues.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1037,11 +1038,11 @@ ha_wrap_hipLinkComplete(PyObject *module, PyObject *const *args, Py_ssize_t coun
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipLinkComplete(
             (hipLinkState_t)v_state.ptr,
             (given & 0x2) != 0 ? v_hipBinOut.ptr : (void *)&o_hipBinOut, &o_sizeOut);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1104,10 +1105,10 @@ ha_wrap_hipLinkCreate(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipLinkCreate(v_numOptions, (hipJitOption *)v_options.ptr,
                                         (void **)v_optionValues.ptr, &o_stateOut);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1160,9 +1161,9 @@ ha_wrap_hipLinkDestroy(PyObject *module, PyObject *const *args, Py_ssize_t count
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipLinkDestroy((hipLinkState_t)v_state.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1205,9 +1206,9 @@ ha_wrap_hipKernelNameRef(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         answer = ha_calls.hipKernelNameRef((const hipFunction_t)v_f.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
         status = hipSuccess;
     }
     if (status != hipSuccess && PyErr_Occurred()) {
@@ -1253,10 +1254,10 @@ ha_wrap_hipKernelNameRefByPtr(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         answer = ha_calls.hipKernelNameRefByPtr(v_hostFunction.ptr,
                                                 (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
         status = hipSuccess;
     }
     if (status != hipSuccess && PyErr_Occurred()) {

@@ -22,6 +22,7 @@
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/let_go.h"
 #include "api/lists.h"
 #include "api/manual/host_call.h"
 #include "api/manual/host_node.h"
@@ -66,11 +67,11 @@ ha_wrap_hipPointerSetAttribute(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipPointerSetAttribute(v_value.ptr,
                                                  (hipPointer_attribute)v_attribute,
                                                  v_ptr.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -130,10 +131,10 @@ ha_wrap_hipPointerGetAttributes(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipPointerGetAttributes(
             (hipPointerAttribute_t *)v_attributes.ptr, v_ptr.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -190,11 +191,11 @@ ha_wrap_hipPointerGetAttribute(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipPointerGetAttribute(v_data.ptr,
                                                  (hipPointer_attribute)v_attribute,
                                                  v_ptr.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -252,11 +253,11 @@ ha_wrap_hipDrvPointerGetAttributes(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDrvPointerGetAttributes(
             v_numAttributes, (hipPointer_attribute *)v_attributes.ptr,
             (void **)v_data.ptr, v_ptr.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -301,9 +302,9 @@ ha_wrap_hipMalloc(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMalloc(&o_ptr, v_size);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -344,9 +345,9 @@ ha_wrap_hipExtMallocWithFlags(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipExtMallocWithFlags(&o_ptr, v_sizeBytes, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -385,9 +386,9 @@ ha_wrap_hipMallocHost(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMallocHost(&o_ptr, v_size);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -426,9 +427,9 @@ ha_wrap_hipMemAllocHost(PyObject *module, PyObject *const *args, Py_ssize_t coun
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemAllocHost(&o_ptr, v_size);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -469,9 +470,9 @@ ha_wrap_hipHostMalloc(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipHostMalloc(&o_ptr, v_size, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -512,9 +513,9 @@ ha_wrap_hipMallocManaged(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMallocManaged(&o_dev_ptr, v_size, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -564,10 +565,10 @@ ha_wrap_hipMemPrefetchAsync(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemPrefetchAsync(v_dev_ptr.ptr, v_count, v_device,
                                               (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -624,11 +625,11 @@ ha_wrap_hipMemPrefetchAsync_v2(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemPrefetchAsync_v2(v_dev_ptr.ptr, v_count,
                                                  *(hipMemLocation *)v_location.ptr,
                                                  v_flags, (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -715,12 +716,12 @@ ha_wrap_hipMemPrefetchBatchAsync(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemPrefetchBatchAsync(
             (void **)v_dev_ptrs.ptr, (size_t *)v_sizes.ptr, v_count,
             (hipMemLocation *)v_prefetch_locs.ptr, (size_t *)v_prefetch_loc_idxs.ptr,
             v_num_prefetch_locs, v_flags, (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -798,11 +799,11 @@ ha_wrap_hipMemDiscardBatchAsync(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemDiscardBatchAsync((void **)v_dev_ptrs.ptr,
                                                   (size_t *)v_sizes.ptr, v_count,
                                                   v_flags, (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -876,12 +877,12 @@ ha_wrap_hipDrvMemDiscardBatchAsync(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDrvMemDiscardBatchAsync((hipDeviceptr_t *)v_dptrs.ptr,
                                                      (size_t *)v_sizes.ptr, v_count,
                                                      v_flags,
                                                      (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -971,12 +972,12 @@ ha_wrap_hipMemDiscardAndPrefetchBatchAsync(PyObject *module, PyObject *const *ar
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemDiscardAndPrefetchBatchAsync(
             (void **)v_dptrs.ptr, (size_t *)v_sizes.ptr, v_count,
             (hipMemLocation *)v_prefetchLocs.ptr, (size_t *)v_prefetchLocIdxs.ptr,
             v_numPrefetchLocs, v_flags, (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1070,12 +1071,12 @@ ha_wrap_hipDrvMemDiscardAndPrefetchBatchAsync(PyObject *module, PyObject *const 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDrvMemDiscardAndPrefetchBatchAsync(
             (hipDeviceptr_t *)v_dptrs.ptr, (size_t *)v_sizes.ptr, v_count,
             (hipMemLocation *)v_prefetchLocs.ptr, (size_t *)v_prefetchLocIdxs.ptr,
             v_numPrefetchLocs, v_flags, (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1138,10 +1139,10 @@ ha_wrap_hipMemAdvise(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemAdvise(v_dev_ptr.ptr, v_count,
                                        (hipMemoryAdvise)v_advice, v_device);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1191,11 +1192,11 @@ ha_wrap_hipMemAdvise_v2(PyObject *module, PyObject *const *args, Py_ssize_t coun
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemAdvise_v2(v_dev_ptr.ptr, v_count,
                                           (hipMemoryAdvise)v_advice,
                                           *(hipMemLocation *)v_location.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1248,11 +1249,11 @@ ha_wrap_hipMemRangeGetAttribute(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemRangeGetAttribute(v_data.ptr, v_data_size,
                                                   (hipMemRangeAttribute)v_attribute,
                                                   v_dev_ptr.ptr, v_count);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1320,12 +1321,12 @@ ha_wrap_hipMemRangeGetAttributes(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemRangeGetAttributes(
             (void **)v_data.ptr, (size_t *)v_data_sizes.ptr,
             (hipMemRangeAttribute *)v_attributes.ptr, v_num_attributes, v_dev_ptr.ptr,
             v_count);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1374,9 +1375,9 @@ ha_wrap_hipHostAlloc(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipHostAlloc(&o_ptr, v_size, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1418,9 +1419,9 @@ ha_wrap_hipHostGetDevicePointer(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipHostGetDevicePointer(&o_devPtr, v_hstPtr.ptr, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1461,9 +1462,9 @@ ha_wrap_hipHostGetFlags(PyObject *module, PyObject *const *args, Py_ssize_t coun
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipHostGetFlags(&o_flagsPtr, v_hostPtr.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1510,9 +1511,9 @@ ha_wrap_hipHostRegister(PyObject *module, PyObject *const *args, Py_ssize_t coun
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipHostRegister(v_hostPtr.ptr, v_sizeBytes, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1554,9 +1555,9 @@ ha_wrap_hipHostUnregister(PyObject *module, PyObject *const *args, Py_ssize_t co
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipHostUnregister(v_hostPtr.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1600,9 +1601,9 @@ ha_wrap_hipMallocPitch(PyObject *module, PyObject *const *args, Py_ssize_t count
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMallocPitch(&o_ptr, &o_pitch, v_width, v_height);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1647,10 +1648,10 @@ ha_wrap_hipMemAllocPitch(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemAllocPitch(&o_dptr, &o_pitch, v_widthInBytes, v_height,
                                            v_elementSizeBytes);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1690,9 +1691,9 @@ ha_wrap_hipFree(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipFree(v_ptr.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;

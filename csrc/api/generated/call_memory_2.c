@@ -22,6 +22,7 @@
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/let_go.h"
 #include "api/lists.h"
 #include "api/manual/host_call.h"
 #include "api/manual/host_node.h"
@@ -55,9 +56,9 @@ ha_wrap_hipFreeHost(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipFreeHost(v_ptr.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -98,9 +99,9 @@ ha_wrap_hipHostFree(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipHostFree(v_ptr.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -153,10 +154,10 @@ ha_wrap_hipMemcpy(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpy(v_dst.ptr, v_src.ptr, v_sizeBytes,
                                     (hipMemcpyKind)v_kind);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -214,11 +215,11 @@ ha_wrap_hipMemcpyWithStream(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyWithStream(v_dst.ptr, v_src.ptr, v_sizeBytes,
                                               (hipMemcpyKind)v_kind,
                                               (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -270,9 +271,9 @@ ha_wrap_hipMemcpyHtoD(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyHtoD(v_dst.ptr, v_src.ptr, v_sizeBytes);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -323,9 +324,9 @@ ha_wrap_hipMemcpyDtoH(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyDtoH(v_dst.ptr, v_src.ptr, v_sizeBytes);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -376,9 +377,9 @@ ha_wrap_hipMemcpyDtoD(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyDtoD(v_dst.ptr, v_src.ptr, v_sizeBytes);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -428,10 +429,10 @@ ha_wrap_hipMemcpyAtoD(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyAtoD(v_dstDevice.ptr, (hipArray_t)v_srcArray.ptr,
                                         v_srcOffset, v_ByteCount);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -484,10 +485,10 @@ ha_wrap_hipMemcpyDtoA(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyDtoA((hipArray_t)v_dstArray.ptr, v_dstOffset,
                                         v_srcDevice.ptr, v_ByteCount);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -540,11 +541,11 @@ ha_wrap_hipMemcpyAtoA(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyAtoA((hipArray_t)v_dstArray.ptr, v_dstOffset,
                                         (hipArray_t)v_srcArray.ptr, v_srcOffset,
                                         v_ByteCount);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -600,10 +601,10 @@ ha_wrap_hipMemcpyHtoDAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
     }
     if (ready) {
         ha_hold_begin(&v_dst, &v_src);
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyHtoDAsync(v_dst.ptr, v_src.ptr, v_sizeBytes,
                                              (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
         ha_hold_end();
     }
     if (status != hipSuccess && PyErr_Occurred()) {
@@ -666,10 +667,10 @@ ha_wrap_hipMemcpyDtoHAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
     }
     if (ready) {
         ha_hold_begin(&v_dst, &v_src);
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyDtoHAsync(v_dst.ptr, v_src.ptr, v_sizeBytes,
                                              (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
         ha_hold_end();
     }
     if (status != hipSuccess && PyErr_Occurred()) {
@@ -732,10 +733,10 @@ ha_wrap_hipMemcpyDtoDAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
     }
     if (ready) {
         ha_hold_begin(&v_dst, &v_src);
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyDtoDAsync(v_dst.ptr, v_src.ptr, v_sizeBytes,
                                              (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
         ha_hold_end();
     }
     if (status != hipSuccess && PyErr_Occurred()) {
@@ -799,11 +800,11 @@ ha_wrap_hipMemcpyAtoHAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyAtoHAsync(v_dstHost.ptr, (hipArray_t)v_srcArray.ptr,
                                              v_srcOffset, v_ByteCount,
                                              (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -866,11 +867,11 @@ ha_wrap_hipMemcpyHtoAAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyHtoAAsync((hipArray_t)v_dstArray.ptr, v_dstOffset,
                                              v_srcHost.ptr, v_ByteCount,
                                              (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -935,11 +936,11 @@ ha_wrap_hipMemcpyAsync(PyObject *module, PyObject *const *args, Py_ssize_t count
     }
     if (ready) {
         ha_hold_begin(&v_dst, &v_src);
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyAsync(v_dst.ptr, v_src.ptr, v_sizeBytes,
                                          (hipMemcpyKind)v_kind,
                                          (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
         ha_hold_end();
     }
     if (status != hipSuccess && PyErr_Occurred()) {
@@ -992,9 +993,9 @@ ha_wrap_hipMemset(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemset(v_dst.ptr, v_value, v_sizeBytes);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1039,9 +1040,9 @@ ha_wrap_hipMemsetD8(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemsetD8(v_dest.ptr, v_value, v_count);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1093,10 +1094,10 @@ ha_wrap_hipMemsetD8Async(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemsetD8Async(v_dest.ptr, v_value, v_count,
                                            (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1147,9 +1148,9 @@ ha_wrap_hipMemsetD16(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemsetD16(v_dest.ptr, v_value, v_count);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1201,10 +1202,10 @@ ha_wrap_hipMemsetD16Async(PyObject *module, PyObject *const *args, Py_ssize_t co
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemsetD16Async(v_dest.ptr, v_value, v_count,
                                             (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1255,9 +1256,9 @@ ha_wrap_hipMemsetD32(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemsetD32(v_dest.ptr, v_value, v_count);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1309,10 +1310,10 @@ ha_wrap_hipMemsetAsync(PyObject *module, PyObject *const *args, Py_ssize_t count
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemsetAsync(v_dst.ptr, v_value, v_sizeBytes,
                                          (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1370,10 +1371,10 @@ ha_wrap_hipMemsetD32Async(PyObject *module, PyObject *const *args, Py_ssize_t co
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemsetD32Async(v_dst.ptr, v_value, v_count,
                                             (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1429,9 +1430,9 @@ ha_wrap_hipMemset2D(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemset2D(v_dst.ptr, v_pitch, v_value, v_width, v_height);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1488,10 +1489,10 @@ ha_wrap_hipMemset2DAsync(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemset2DAsync(v_dst.ptr, v_pitch, v_value, v_width,
                                            v_height, (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1542,10 +1543,10 @@ ha_wrap_hipMemset3D(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemset3D(*(hipPitchedPtr *)v_pitchedDevPtr.ptr, v_value,
                                       *(hipExtent *)v_extent.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1598,11 +1599,11 @@ ha_wrap_hipMemset3DAsync(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemset3DAsync(*(hipPitchedPtr *)v_pitchedDevPtr.ptr,
                                            v_value, *(hipExtent *)v_extent.ptr,
                                            (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1659,10 +1660,10 @@ ha_wrap_hipMemsetD2D8(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemsetD2D8(v_dst.ptr, v_dstPitch, v_value, v_width,
                                         v_height);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;

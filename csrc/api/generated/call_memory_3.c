@@ -22,6 +22,7 @@
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/let_go.h"
 #include "api/lists.h"
 #include "api/manual/host_call.h"
 #include "api/manual/host_node.h"
@@ -74,10 +75,10 @@ ha_wrap_hipMemsetD2D8Async(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemsetD2D8Async(v_dst.ptr, v_dstPitch, v_value, v_width,
                                              v_height, (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -134,10 +135,10 @@ ha_wrap_hipMemsetD2D16(PyObject *module, PyObject *const *args, Py_ssize_t count
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemsetD2D16(v_dst.ptr, v_dstPitch, v_value, v_width,
                                          v_height);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -195,10 +196,10 @@ ha_wrap_hipMemsetD2D16Async(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemsetD2D16Async(v_dst.ptr, v_dstPitch, v_value, v_width,
                                               v_height, (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -255,10 +256,10 @@ ha_wrap_hipMemsetD2D32(PyObject *module, PyObject *const *args, Py_ssize_t count
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemsetD2D32(v_dst.ptr, v_dstPitch, v_value, v_width,
                                          v_height);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -316,10 +317,10 @@ ha_wrap_hipMemsetD2D32Async(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemsetD2D32Async(v_dst.ptr, v_dstPitch, v_value, v_width,
                                               v_height, (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -350,9 +351,9 @@ ha_wrap_hipMemGetInfo(PyObject *module, PyObject *Py_UNUSED(none))
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemGetInfo(&o_free, &o_total);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -393,9 +394,9 @@ ha_wrap_hipMemPtrGetInfo(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemPtrGetInfo(v_ptr.ptr, &o_size);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -456,10 +457,10 @@ ha_wrap_hipMalloc3D(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMalloc3D((hipPitchedPtr *)v_pitchedDevPtr.ptr,
                                       *(hipExtent *)v_extent.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -525,10 +526,10 @@ ha_wrap_hipMemcpy2D(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpy2D(v_dst.ptr, v_dpitch, v_src.ptr, v_spitch, v_width,
                                       v_height, (hipMemcpyKind)v_kind);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -571,9 +572,9 @@ ha_wrap_hipMemcpyParam2D(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyParam2D((const hip_Memcpy2D *)v_pCopy.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -619,10 +620,10 @@ ha_wrap_hipMemcpyParam2DAsync(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyParam2DAsync((const hip_Memcpy2D *)v_pCopy.ptr,
                                                 (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -694,11 +695,11 @@ ha_wrap_hipMemcpy2DAsync(PyObject *module, PyObject *const *args, Py_ssize_t cou
     }
     if (ready) {
         ha_hold_begin(&v_dst, &v_src);
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpy2DAsync(v_dst.ptr, v_dpitch, v_src.ptr, v_spitch,
                                            v_width, v_height, (hipMemcpyKind)v_kind,
                                            (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
         ha_hold_end();
     }
     if (status != hipSuccess && PyErr_Occurred()) {
@@ -755,10 +756,10 @@ ha_wrap_hipMemcpyAtoH(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyAtoH(v_dst.ptr, (hipArray_t)v_srcArray.ptr,
                                         v_srcOffset, v_count);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -811,10 +812,10 @@ ha_wrap_hipMemcpyHtoA(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyHtoA((hipArray_t)v_dstArray.ptr, v_dstOffset,
                                         v_srcHost.ptr, v_count);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -858,9 +859,9 @@ ha_wrap_hipMemGetAddressRange(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemGetAddressRange(&o_pbase, &o_psize, v_dptr.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -946,13 +947,13 @@ ha_wrap_hipMemcpyBatchAsync(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyBatchAsync((void **)v_dsts.ptr, (void **)v_srcs.ptr,
                                               (size_t *)v_sizes.ptr, v_count,
                                               (hipMemcpyAttributes *)v_attrs.ptr,
                                               (size_t *)v_attrsIdxs.ptr, v_numAttrs,
                                               &o_failIdx, (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1021,10 +1022,10 @@ ha_wrap_hipMemcpyPeer(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyPeer(v_dst.ptr, v_dstDeviceId, v_src.ptr,
                                         v_srcDeviceId, v_sizeBytes);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1084,11 +1085,11 @@ ha_wrap_hipMemcpyPeerAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
     }
     if (ready) {
         ha_hold_begin(&v_dst, &v_src);
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyPeerAsync(v_dst.ptr, v_dstDeviceId, v_src.ptr,
                                              v_srcDevice, v_sizeBytes,
                                              (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
         ha_hold_end();
     }
     if (status != hipSuccess && PyErr_Occurred()) {
@@ -1135,9 +1136,9 @@ ha_wrap_hipDrvMemcpy2DUnaligned(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDrvMemcpy2DUnaligned((const hip_Memcpy2D *)v_pCopy.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1187,10 +1188,10 @@ ha_wrap_hipMemcpy_spt(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpy_spt(v_dst.ptr, v_src.ptr, v_sizeBytes,
                                         (hipMemcpyKind)v_kind);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1252,10 +1253,10 @@ ha_wrap_hipMemcpy2D_spt(PyObject *module, PyObject *const *args, Py_ssize_t coun
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpy2D_spt(v_dst.ptr, v_dpitch, v_src.ptr, v_spitch,
                                           v_width, v_height, (hipMemcpyKind)v_kind);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1304,9 +1305,9 @@ ha_wrap_hipMemset_spt(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemset_spt(v_dst.ptr, v_value, v_sizeBytes);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1358,10 +1359,10 @@ ha_wrap_hipMemsetAsync_spt(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemsetAsync_spt(v_dst.ptr, v_value, v_sizeBytes,
                                              (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1417,10 +1418,10 @@ ha_wrap_hipMemset2D_spt(PyObject *module, PyObject *const *args, Py_ssize_t coun
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemset2D_spt(v_dst.ptr, v_pitch, v_value, v_width,
                                           v_height);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1477,10 +1478,10 @@ ha_wrap_hipMemset2DAsync_spt(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemset2DAsync_spt(v_dst.ptr, v_pitch, v_value, v_width,
                                                v_height, (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1538,11 +1539,11 @@ ha_wrap_hipMemset3DAsync_spt(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemset3DAsync_spt(*(hipPitchedPtr *)v_pitchedDevPtr.ptr,
                                                v_value, *(hipExtent *)v_extent.ptr,
                                                (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1594,10 +1595,10 @@ ha_wrap_hipMemset3D_spt(PyObject *module, PyObject *const *args, Py_ssize_t coun
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemset3D_spt(*(hipPitchedPtr *)v_pitchedDevPtr.ptr,
                                           v_value, *(hipExtent *)v_extent.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1656,11 +1657,11 @@ ha_wrap_hipMemcpyAsync_spt(PyObject *module, PyObject *const *args, Py_ssize_t c
     }
     if (ready) {
         ha_hold_begin(&v_dst, &v_src);
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyAsync_spt(v_dst.ptr, v_src.ptr, v_sizeBytes,
                                              (hipMemcpyKind)v_kind,
                                              (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
         ha_hold_end();
     }
     if (status != hipSuccess && PyErr_Occurred()) {
@@ -1735,11 +1736,11 @@ ha_wrap_hipMemcpy2DAsync_spt(PyObject *module, PyObject *const *args, Py_ssize_t
     }
     if (ready) {
         ha_hold_begin(&v_dst, &v_src);
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpy2DAsync_spt(v_dst.ptr, v_dpitch, v_src.ptr, v_spitch,
                                                v_width, v_height, (hipMemcpyKind)v_kind,
                                                (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
         ha_hold_end();
     }
     if (status != hipSuccess && PyErr_Occurred()) {

@@ -22,6 +22,7 @@
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/let_go.h"
 #include "api/lists.h"
 #include "api/manual/host_call.h"
 #include "api/manual/host_node.h"
@@ -60,10 +61,10 @@ ha_wrap_hipFuncSetAttribute(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipFuncSetAttribute(v_func.ptr, (hipFuncAttribute)v_attr,
                                               v_value);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -104,9 +105,9 @@ ha_wrap_hipFuncSetCacheConfig(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipFuncSetCacheConfig(v_func.ptr, (hipFuncCache_t)v_config);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -147,10 +148,10 @@ ha_wrap_hipFuncSetSharedMemConfig(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipFuncSetSharedMemConfig(v_func.ptr,
                                                     (hipSharedMemConfig)v_config);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -194,10 +195,10 @@ ha_wrap_hipModuleGetGlobal(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipModuleGetGlobal(&o_dptr, &o_bytes, (hipModule_t)v_hmod.ptr,
                                              (const char *)v_name.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -241,9 +242,9 @@ ha_wrap_hipModuleLoadFatBinary(PyObject *module, PyObject *const *args,
     }
     if (ready) {
         ha_hold_image(&v_fatbin);
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipModuleLoadFatBinary(&o_module, v_fatbin.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
         ha_hold_image_end();
     }
     if (status != hipSuccess && PyErr_Occurred()) {
@@ -292,9 +293,9 @@ ha_wrap_hipModuleLoad(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipModuleLoad(&o_module, (const char *)v_fname.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -335,9 +336,9 @@ ha_wrap_hipModuleUnload(PyObject *module, PyObject *const *args, Py_ssize_t coun
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipModuleUnload((hipModule_t)v_module.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -383,10 +384,10 @@ ha_wrap_hipModuleGetFunction(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipModuleGetFunction(&o_function, (hipModule_t)v_module.ptr,
                                                (const char *)v_kname.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -430,9 +431,9 @@ ha_wrap_hipModuleGetFunctionCount(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipModuleGetFunctionCount(&o_count, (hipModule_t)v_mod.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -493,10 +494,10 @@ ha_wrap_hipFuncGetAttributes(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipFuncGetAttributes((hipFuncAttributes *)v_attr.ptr,
                                                v_func.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -547,10 +548,10 @@ ha_wrap_hipFuncGetAttribute(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipFuncGetAttribute(&o_value, (hipFunction_attribute)v_attrib,
                                               (hipFunction_t)v_hfunc.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -592,9 +593,9 @@ ha_wrap_hipModuleLoadData(PyObject *module, PyObject *const *args, Py_ssize_t co
     }
     if (ready) {
         ha_hold_image(&v_image);
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipModuleLoadData(&o_module, v_image.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
         ha_hold_image_end();
     }
     if (status != hipSuccess && PyErr_Occurred()) {
@@ -663,11 +664,11 @@ ha_wrap_hipModuleLoadDataEx(PyObject *module, PyObject *const *args, Py_ssize_t 
     }
     if (ready) {
         ha_hold_image(&v_image);
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipModuleLoadDataEx(&o_module, v_image.ptr, v_numOptions,
                                               (hipJitOption *)v_options.ptr,
                                               (void **)v_optionValues.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
         ha_hold_image_end();
     }
     if (status != hipSuccess && PyErr_Occurred()) {

@@ -22,6 +22,7 @@
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/let_go.h"
 #include "api/lists.h"
 #include "api/manual/host_call.h"
 #include "api/manual/host_node.h"
@@ -63,11 +64,11 @@ ha_wrap_hipModuleOccupancyMaxPotentialBlockSize(PyObject *module, PyObject *cons
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipModuleOccupancyMaxPotentialBlockSize(
             &o_gridSize, &o_blockSize, (hipFunction_t)v_f.ptr, v_dynSharedMemPerBlk,
             v_blockSizeLimit);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -120,11 +121,11 @@ ha_wrap_hipModuleOccupancyMaxPotentialBlockSizeWithFlags(PyObject *module,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipModuleOccupancyMaxPotentialBlockSizeWithFlags(
             &o_gridSize, &o_blockSize, (hipFunction_t)v_f.ptr, v_dynSharedMemPerBlk,
             v_blockSizeLimit, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -174,10 +175,10 @@ ha_wrap_hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(PyObject *module,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
             &o_numBlocks, (hipFunction_t)v_f.ptr, v_blockSize, v_dynSharedMemPerBlk);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -226,11 +227,11 @@ ha_wrap_hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
             &o_numBlocks, (hipFunction_t)v_f.ptr, v_blockSize, v_dynSharedMemPerBlk,
             v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -278,10 +279,10 @@ ha_wrap_hipOccupancyMaxActiveBlocksPerMultiprocessor(PyObject *module,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipOccupancyMaxActiveBlocksPerMultiprocessor(
             &o_numBlocks, v_f.ptr, v_blockSize, v_dynSharedMemPerBlk);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -331,10 +332,10 @@ ha_wrap_hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(PyObject *module,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
             &o_numBlocks, v_f.ptr, v_blockSize, v_dynSharedMemPerBlk, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -380,12 +381,12 @@ ha_wrap_hipOccupancyMaxPotentialBlockSize(PyObject *module, PyObject *const *arg
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipOccupancyMaxPotentialBlockSize(&o_gridSize, &o_blockSize,
                                                             v_f.ptr,
                                                             v_dynSharedMemPerBlk,
                                                             v_blockSizeLimit);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -432,11 +433,11 @@ ha_wrap_hipOccupancyAvailableDynamicSMemPerBlock(PyObject *module,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipOccupancyAvailableDynamicSMemPerBlock(&o_dynamicSmemSize,
                                                                    v_f.ptr, v_numBlocks,
                                                                    v_blockSize);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -481,10 +482,10 @@ ha_wrap_hipOccupancyMaxActiveClusters(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipOccupancyMaxActiveClusters(
             &o_numClusters, v_f.ptr, (const hipLaunchConfig_t *)v_config.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -530,10 +531,10 @@ ha_wrap_hipOccupancyMaxPotentialClusterSize(PyObject *module, PyObject *const *a
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipOccupancyMaxPotentialClusterSize(
             &o_clusterSize, v_f.ptr, (const hipLaunchConfig_t *)v_config.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;

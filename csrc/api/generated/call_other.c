@@ -22,6 +22,7 @@
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/let_go.h"
 #include "api/lists.h"
 #include "api/manual/host_call.h"
 #include "api/manual/host_node.h"
@@ -58,10 +59,10 @@ ha_wrap_hipExtGetLinkTypeAndHopCount(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipExtGetLinkTypeAndHopCount(v_device1, v_device2,
                                                        &o_linktype, &o_hopcount);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -153,13 +154,13 @@ ha_wrap_hipDevSmResourceSplitByCount(PyObject *module, PyObject *const *args,
     }
     if (ready) {
         for (int more = 1; more > 0;) {
-            PyThreadState *thread = PyEval_SaveThread();
+            PyThreadState *thread = ha_let_go();
             status = ha_calls.hipDevSmResourceSplitByCount(
                 (given & 0x8) != 0 ? v_result.ptr : (void *)s_result.memory,
                 (given & 0x10) != 0 ? v_nbGroups.ptr : (void *)&o_nbGroups,
                 (const hipDevResource *)v_input.ptr, (hipDevResource *)v_remainder.ptr,
                 v_flags, v_minCount);
-            PyEval_RestoreThread(thread);
+            ha_take_back(thread);
             size_t entries = o_nbGroups;
             if (status != hipSuccess || ((given & 0x8) != 0)) {
                 break;
@@ -276,12 +277,12 @@ ha_wrap_hipDevSmResourceSplit(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDevSmResourceSplit(
             (given & 0x10) != 0 ? v_result.ptr : (void *)s_result.memory, v_nbGroups,
             (const hipDevResource *)v_input.ptr, (hipDevResource *)v_remainder.ptr,
             v_flags, (hipDevSmResourceGroupParams *)v_groupParams.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -340,11 +341,11 @@ ha_wrap_hipDevResourceGenerateDesc(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDevResourceGenerateDesc(&o_phDesc,
                                                      (hipDevResource *)v_resources.ptr,
                                                      v_nbResources);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -370,9 +371,9 @@ ha_wrap_hipProfilerStart(PyObject *module, PyObject *Py_UNUSED(none))
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipProfilerStart();
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -394,9 +395,9 @@ ha_wrap_hipProfilerStop(PyObject *module, PyObject *Py_UNUSED(none))
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipProfilerStop();
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -433,9 +434,9 @@ ha_wrap_hipApiName(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         answer = ha_calls.hipApiName(v_id);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
         status = hipSuccess;
     }
     if (status != hipSuccess && PyErr_Occurred()) {
@@ -460,9 +461,9 @@ ha_wrap_hipExtEnableLogging(PyObject *module, PyObject *Py_UNUSED(none))
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipExtEnableLogging();
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -484,9 +485,9 @@ ha_wrap_hipExtDisableLogging(PyObject *module, PyObject *Py_UNUSED(none))
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipExtDisableLogging();
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -526,9 +527,9 @@ ha_wrap_hipExtSetLoggingParams(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipExtSetLoggingParams(v_log_level, v_log_size, v_log_mask);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;

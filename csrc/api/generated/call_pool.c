@@ -22,6 +22,7 @@
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/let_go.h"
 #include "api/lists.h"
 #include "api/manual/host_call.h"
 #include "api/manual/host_node.h"
@@ -55,9 +56,9 @@ ha_wrap_hipDeviceGetDefaultMemPool(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDeviceGetDefaultMemPool(&o_mem_pool, v_device);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -100,9 +101,9 @@ ha_wrap_hipDeviceSetMemPool(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDeviceSetMemPool(v_device, (hipMemPool_t)v_mem_pool.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -140,9 +141,9 @@ ha_wrap_hipDeviceGetMemPool(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDeviceGetMemPool(&o_mem_pool, v_device);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -186,9 +187,9 @@ ha_wrap_hipMallocAsync(PyObject *module, PyObject *const *args, Py_ssize_t count
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMallocAsync(&o_dev_ptr, v_size, (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -232,9 +233,9 @@ ha_wrap_hipFreeAsync(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipFreeAsync(v_dev_ptr.ptr, (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -276,10 +277,10 @@ ha_wrap_hipMemPoolTrimTo(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemPoolTrimTo((hipMemPool_t)v_mem_pool.ptr,
                                            v_min_bytes_to_hold);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -329,10 +330,10 @@ ha_wrap_hipMemPoolSetAttribute(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemPoolSetAttribute((hipMemPool_t)v_mem_pool.ptr,
                                                  (hipMemPoolAttr)v_attr, v_value.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -383,10 +384,10 @@ ha_wrap_hipMemPoolGetAttribute(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemPoolGetAttribute((hipMemPool_t)v_mem_pool.ptr,
                                                  (hipMemPoolAttr)v_attr, v_value.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -436,11 +437,11 @@ ha_wrap_hipMemPoolSetAccess(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemPoolSetAccess(
             (hipMemPool_t)v_mem_pool.ptr, (const hipMemAccessDesc *)v_desc_list.ptr,
             v_count);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -485,10 +486,10 @@ ha_wrap_hipMemPoolGetAccess(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemPoolGetAccess(&o_flags, (hipMemPool_t)v_mem_pool.ptr,
                                               (hipMemLocation *)v_location.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -532,10 +533,10 @@ ha_wrap_hipMemPoolCreate(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemPoolCreate(&o_mem_pool,
                                            (const hipMemPoolProps *)v_pool_props.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -577,9 +578,9 @@ ha_wrap_hipMemPoolDestroy(PyObject *module, PyObject *const *args, Py_ssize_t co
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemPoolDestroy((hipMemPool_t)v_mem_pool.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -625,11 +626,11 @@ ha_wrap_hipMallocFromPoolAsync(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMallocFromPoolAsync(&o_dev_ptr, v_size,
                                                  (hipMemPool_t)v_mem_pool.ptr,
                                                  (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -685,11 +686,11 @@ ha_wrap_hipMemPoolExportToShareableHandle(PyObject *module, PyObject *const *arg
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemPoolExportToShareableHandle(
             v_shared_handle.ptr, (hipMemPool_t)v_mem_pool.ptr,
             (hipMemAllocationHandleType)v_handle_type, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -734,11 +735,11 @@ ha_wrap_hipMemPoolImportFromShareableHandle(PyObject *module, PyObject *const *a
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemPoolImportFromShareableHandle(
             &o_mem_pool, v_shared_handle.ptr, (hipMemAllocationHandleType)v_handle_type,
             v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -800,10 +801,10 @@ ha_wrap_hipMemPoolExportPointer(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemPoolExportPointer(
             (hipMemPoolPtrExportData *)v_export_data.ptr, v_dev_ptr.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -855,11 +856,11 @@ ha_wrap_hipMemPoolImportPointer(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemPoolImportPointer(
             &o_dev_ptr, (hipMemPool_t)v_mem_pool.ptr,
             (hipMemPoolPtrExportData *)v_export_data.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -908,11 +909,11 @@ ha_wrap_hipMemSetMemPool(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemSetMemPool((hipMemLocation *)v_location.ptr,
                                            (hipMemAllocationType)v_type,
                                            (hipMemPool_t)v_pool.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -956,10 +957,10 @@ ha_wrap_hipMemGetMemPool(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemGetMemPool(&o_pool, (hipMemLocation *)v_location.ptr,
                                            (hipMemAllocationType)v_type);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1005,11 +1006,11 @@ ha_wrap_hipMemGetDefaultMemPool(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemGetDefaultMemPool(&o_memPool,
                                                   (hipMemLocation *)v_location.ptr,
                                                   (hipMemAllocationType)v_type);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;

@@ -22,6 +22,7 @@
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/let_go.h"
 #include "api/lists.h"
 #include "api/manual/host_call.h"
 #include "api/manual/host_node.h"
@@ -41,9 +42,9 @@ ha_wrap_hipStreamCreate(PyObject *module, PyObject *Py_UNUSED(none))
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamCreate(&o_stream);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -82,9 +83,9 @@ ha_wrap_hipStreamCreateWithFlags(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamCreateWithFlags(&o_stream, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -125,9 +126,9 @@ ha_wrap_hipStreamCreateWithPriority(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamCreateWithPriority(&o_stream, v_flags, v_priority);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -169,9 +170,9 @@ ha_wrap_hipStreamDestroy(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamDestroy((hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -213,9 +214,9 @@ ha_wrap_hipStreamQuery(PyObject *module, PyObject *const *args, Py_ssize_t count
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamQuery((hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -257,9 +258,9 @@ ha_wrap_hipStreamSynchronize(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamSynchronize((hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -307,10 +308,10 @@ ha_wrap_hipStreamWaitEvent(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamWaitEvent((hipStream_t)v_stream.ptr,
                                              (hipEvent_t)v_event.ptr, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -351,9 +352,9 @@ ha_wrap_hipStreamGetFlags(PyObject *module, PyObject *const *args, Py_ssize_t co
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamGetFlags((hipStream_t)v_stream.ptr, &o_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -395,9 +396,9 @@ ha_wrap_hipStreamGetId(PyObject *module, PyObject *const *args, Py_ssize_t count
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamGetId((hipStream_t)v_stream.ptr, &o_streamId);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -439,9 +440,9 @@ ha_wrap_hipStreamGetPriority(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamGetPriority((hipStream_t)v_stream.ptr, &o_priority);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -483,9 +484,9 @@ ha_wrap_hipStreamGetDevice(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamGetDevice((hipStream_t)v_stream.ptr, &o_device);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -537,10 +538,10 @@ ha_wrap_hipExtStreamCreateWithCUMask(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipExtStreamCreateWithCUMask(&o_stream, v_cuMaskSize,
                                                        (const uint32_t *)v_cuMask.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -609,11 +610,11 @@ ha_wrap_hipExtStreamGetCUMask(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipExtStreamGetCUMask(
             (hipStream_t)v_stream.ptr, v_cuMaskSize,
             (given & 0x4) != 0 ? v_cuMask.ptr : (void *)s_cuMask.memory);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -667,11 +668,11 @@ ha_wrap_hipStreamSetAttribute(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamSetAttribute(
             (hipStream_t)v_stream.ptr, (hipLaunchAttributeID)v_attr,
             (const hipLaunchAttributeValue *)v_value.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -735,11 +736,11 @@ ha_wrap_hipStreamGetAttribute(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamGetAttribute(
             (hipStream_t)v_stream.ptr, (hipLaunchAttributeID)v_attr,
             (hipLaunchAttributeValue *)v_value_out.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -790,10 +791,10 @@ ha_wrap_hipStreamCopyAttributes(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamCopyAttributes((hipStream_t)v_dst.ptr,
                                                   (hipStream_t)v_src.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -848,10 +849,10 @@ ha_wrap_hipStreamWaitValue32(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamWaitValue32((hipStream_t)v_stream.ptr, v_ptr.ptr,
                                                v_value, v_flags, v_mask);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -911,10 +912,10 @@ ha_wrap_hipStreamWaitValue64(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamWaitValue64((hipStream_t)v_stream.ptr, v_ptr.ptr,
                                                v_value, v_flags, v_mask);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -972,10 +973,10 @@ ha_wrap_hipStreamWriteValue32(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamWriteValue32((hipStream_t)v_stream.ptr, v_ptr.ptr,
                                                 v_value, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1033,10 +1034,10 @@ ha_wrap_hipStreamWriteValue64(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamWriteValue64((hipStream_t)v_stream.ptr, v_ptr.ptr,
                                                 v_value, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1097,11 +1098,11 @@ ha_wrap_hipStreamBatchMemOp(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamBatchMemOp(
             (hipStream_t)v_stream.ptr, v_count,
             (hipStreamBatchMemOpParams *)v_paramArray.ptr, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1159,10 +1160,10 @@ ha_wrap_hipStreamAttachMemAsync(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamAttachMemAsync((hipStream_t)v_stream.ptr,
                                                   v_dev_ptr.ptr, v_length, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1231,11 +1232,11 @@ ha_wrap_hipStreamGetDevResource(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamGetDevResource((hipStream_t)v_hStream.ptr,
                                                   (hipDevResource *)v_resource.ptr,
                                                   (hipDevResourceType)v_type);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1283,10 +1284,10 @@ ha_wrap_hipStreamIsCapturing(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamIsCapturing((hipStream_t)v_stream.ptr,
                                                &o_pCaptureStatus);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1328,9 +1329,9 @@ ha_wrap_hipStreamQuery_spt(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamQuery_spt((hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1372,9 +1373,9 @@ ha_wrap_hipStreamSynchronize_spt(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamSynchronize_spt((hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1417,10 +1418,10 @@ ha_wrap_hipStreamGetPriority_spt(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamGetPriority_spt((hipStream_t)v_stream.ptr,
                                                    &o_priority);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1467,10 +1468,10 @@ ha_wrap_hipStreamWaitEvent_spt(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamWaitEvent_spt((hipStream_t)v_stream.ptr,
                                                  (hipEvent_t)v_event.ptr, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1511,9 +1512,9 @@ ha_wrap_hipStreamGetFlags_spt(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamGetFlags_spt((hipStream_t)v_stream.ptr, &o_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1555,10 +1556,10 @@ ha_wrap_hipStreamIsCapturing_spt(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipStreamIsCapturing_spt((hipStream_t)v_stream.ptr,
                                                    &o_pCaptureStatus);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;

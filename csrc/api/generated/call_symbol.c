@@ -22,6 +22,7 @@
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/let_go.h"
 #include "api/lists.h"
 #include "api/manual/host_call.h"
 #include "api/manual/host_node.h"
@@ -56,9 +57,9 @@ ha_wrap_hipGetSymbolAddress(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGetSymbolAddress(&o_devPtr, v_symbol.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -99,9 +100,9 @@ ha_wrap_hipGetSymbolSize(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGetSymbolSize(&o_size, v_symbol.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -154,10 +155,10 @@ ha_wrap_hipMemcpyToSymbol(PyObject *module, PyObject *const *args, Py_ssize_t co
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyToSymbol(v_symbol.ptr, v_src.ptr, v_sizeBytes,
                                             v_offset, (hipMemcpyKind)v_kind);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -219,11 +220,11 @@ ha_wrap_hipMemcpyToSymbolAsync(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyToSymbolAsync(v_symbol.ptr, v_src.ptr, v_sizeBytes,
                                                  v_offset, (hipMemcpyKind)v_kind,
                                                  (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -281,10 +282,10 @@ ha_wrap_hipMemcpyFromSymbol(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyFromSymbol(v_dst.ptr, v_symbol.ptr, v_sizeBytes,
                                               v_offset, (hipMemcpyKind)v_kind);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -346,11 +347,11 @@ ha_wrap_hipMemcpyFromSymbolAsync(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyFromSymbolAsync(v_dst.ptr, v_symbol.ptr, v_sizeBytes,
                                                    v_offset, (hipMemcpyKind)v_kind,
                                                    (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -396,9 +397,9 @@ ha_wrap_hipGetFuncBySymbol(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGetFuncBySymbol(&o_functionPtr, v_symbolPtr.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -452,10 +453,10 @@ ha_wrap_hipMemcpyToSymbol_spt(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyToSymbol_spt(v_symbol.ptr, v_src.ptr, v_sizeBytes,
                                                 v_offset, (hipMemcpyKind)v_kind);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -510,10 +511,10 @@ ha_wrap_hipMemcpyFromSymbol_spt(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyFromSymbol_spt(v_dst.ptr, v_symbol.ptr, v_sizeBytes,
                                                   v_offset, (hipMemcpyKind)v_kind);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -575,12 +576,12 @@ ha_wrap_hipMemcpyFromSymbolAsync_spt(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyFromSymbolAsync_spt(v_dst.ptr, v_symbol.ptr,
                                                        v_sizeBytes, v_offset,
                                                        (hipMemcpyKind)v_kind,
                                                        (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -645,12 +646,12 @@ ha_wrap_hipMemcpyToSymbolAsync_spt(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemcpyToSymbolAsync_spt(v_symbol.ptr, v_src.ptr,
                                                      v_sizeBytes, v_offset,
                                                      (hipMemcpyKind)v_kind,
                                                      (hipStream_t)v_stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;

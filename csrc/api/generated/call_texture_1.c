@@ -22,6 +22,7 @@
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/let_go.h"
 #include "api/lists.h"
 #include "api/manual/host_call.h"
 #include "api/manual/host_node.h"
@@ -108,10 +109,10 @@ ha_wrap_hipDeviceGetTexture1DLinearMaxWidth(PyObject *module, PyObject *const *a
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDeviceGetTexture1DLinearMaxWidth(
             &o_max_width, (const hipChannelFormatDesc *)v_desc.ptr, v_device);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -176,11 +177,11 @@ ha_wrap_hipMipmappedArrayGetMemoryRequirements(PyObject *module, PyObject *const
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMipmappedArrayGetMemoryRequirements(
             (hipArrayMemoryRequirements *)v_memoryRequirements.ptr,
             (hipMipmappedArray_t)v_mipmap.ptr, v_device);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -231,10 +232,10 @@ ha_wrap_hipModuleGetTexRef(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipModuleGetTexRef(&o_texRef, (hipModule_t)v_hmod.ptr,
                                              (const char *)v_name.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -286,12 +287,12 @@ ha_wrap_hipCreateTextureObject(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipCreateTextureObject(
             &o_pTexObject, (const hipResourceDesc *)v_pResDesc.ptr,
             (const hipTextureDesc *)v_pTexDesc.ptr,
             (const hipResourceViewDesc *)v_pResViewDesc.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -335,10 +336,10 @@ ha_wrap_hipDestroyTextureObject(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDestroyTextureObject(
             (hipTextureObject_t)v_textureObject.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -398,10 +399,10 @@ ha_wrap_hipGetChannelDesc(PyObject *module, PyObject *const *args, Py_ssize_t co
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGetChannelDesc((hipChannelFormatDesc *)v_desc.ptr,
                                             (hipArray_const_t)v_array.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -469,10 +470,10 @@ ha_wrap_hipGetTextureObjectResourceDesc(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGetTextureObjectResourceDesc(
             (hipResourceDesc *)v_pResDesc.ptr, (hipTextureObject_t)v_textureObject.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -540,11 +541,11 @@ ha_wrap_hipGetTextureObjectResourceViewDesc(PyObject *module, PyObject *const *a
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGetTextureObjectResourceViewDesc(
             (hipResourceViewDesc *)v_pResViewDesc.ptr,
             (hipTextureObject_t)v_textureObject.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -611,10 +612,10 @@ ha_wrap_hipGetTextureObjectTextureDesc(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGetTextureObjectTextureDesc(
             (hipTextureDesc *)v_pTexDesc.ptr, (hipTextureObject_t)v_textureObject.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -670,12 +671,12 @@ ha_wrap_hipTexObjectCreate(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexObjectCreate(
             &o_pTexObject, (const HIP_RESOURCE_DESC *)v_pResDesc.ptr,
             (const HIP_TEXTURE_DESC *)v_pTexDesc.ptr,
             (const HIP_RESOURCE_VIEW_DESC *)v_pResViewDesc.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -719,9 +720,9 @@ ha_wrap_hipTexObjectDestroy(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexObjectDestroy((hipTextureObject_t)v_texObject.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -781,10 +782,10 @@ ha_wrap_hipTexObjectGetResourceDesc(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexObjectGetResourceDesc(
             (HIP_RESOURCE_DESC *)v_pResDesc.ptr, (hipTextureObject_t)v_texObject.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -853,11 +854,11 @@ ha_wrap_hipTexObjectGetResourceViewDesc(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexObjectGetResourceViewDesc(
             (HIP_RESOURCE_VIEW_DESC *)v_pResViewDesc.ptr,
             (hipTextureObject_t)v_texObject.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -925,10 +926,10 @@ ha_wrap_hipTexObjectGetTextureDesc(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexObjectGetTextureDesc(
             (HIP_TEXTURE_DESC *)v_pTexDesc.ptr, (hipTextureObject_t)v_texObject.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -984,11 +985,11 @@ ha_wrap_hipMallocMipmappedArray(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMallocMipmappedArray(
             &o_mipmappedArray, (const hipChannelFormatDesc *)v_desc.ptr,
             *(hipExtent *)v_extent.ptr, v_numLevels, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1031,10 +1032,10 @@ ha_wrap_hipFreeMipmappedArray(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipFreeMipmappedArray(
             (hipMipmappedArray_t)v_mipmappedArray.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1079,10 +1080,10 @@ ha_wrap_hipGetMipmappedArrayLevel(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGetMipmappedArrayLevel(
             &o_levelArray, (hipMipmappedArray_const_t)v_mipmappedArray.ptr, v_level);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1127,11 +1128,11 @@ ha_wrap_hipMipmappedArrayCreate(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMipmappedArrayCreate(
             &o_pHandle, (HIP_ARRAY3D_DESCRIPTOR *)v_pMipmappedArrayDesc.ptr,
             v_numMipmapLevels);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1177,10 +1178,10 @@ ha_wrap_hipMipmappedArrayDestroy(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMipmappedArrayDestroy(
             (hipMipmappedArray_t)v_hMipmappedArray.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1241,11 +1242,11 @@ ha_wrap_hipMipmappedArrayGetLevel(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMipmappedArrayGetLevel(
             (given & 0x4) != 0 ? v_pLevelArray.ptr : (void *)&o_pLevelArray,
             (hipMipmappedArray_t)v_hMipMappedArray.ptr, v_level);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1300,12 +1301,12 @@ ha_wrap_hipBindTextureToMipmappedArray(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipBindTextureToMipmappedArray(
             (const textureReference *)v_tex.ptr,
             (hipMipmappedArray_const_t)v_mipmappedArray.ptr,
             (const hipChannelFormatDesc *)v_desc.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1346,9 +1347,9 @@ ha_wrap_hipGetTextureReference(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGetTextureReference(&o_texref, v_symbol.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1394,10 +1395,10 @@ ha_wrap_hipTexRefGetBorderColor(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexRefGetBorderColor(
             s_pBorderColor.memory, (const textureReference *)v_texRef.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1452,11 +1453,11 @@ ha_wrap_hipTexRefGetArray(PyObject *module, PyObject *const *args, Py_ssize_t co
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexRefGetArray(
             (given & 0x2) != 0 ? v_pArray.ptr : (void *)&o_pArray,
             (const textureReference *)v_texRef.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1507,10 +1508,10 @@ ha_wrap_hipTexRefSetAddressMode(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexRefSetAddressMode((textureReference *)v_texRef.ptr,
                                                   v_dim, (hipTextureAddressMode)v_am);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1555,10 +1556,10 @@ ha_wrap_hipTexRefSetArray(PyObject *module, PyObject *const *args, Py_ssize_t co
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexRefSetArray((textureReference *)v_tex.ptr,
                                             (hipArray_const_t)v_array.ptr, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1601,10 +1602,10 @@ ha_wrap_hipTexRefSetFilterMode(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexRefSetFilterMode((textureReference *)v_texRef.ptr,
                                                  (hipTextureFilterMode)v_fm);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;

@@ -22,6 +22,7 @@
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/let_go.h"
 #include "api/lists.h"
 #include "api/manual/host_call.h"
 #include "api/manual/host_node.h"
@@ -58,9 +59,9 @@ ha_wrap_hipTexRefSetFlags(PyObject *module, PyObject *const *args, Py_ssize_t co
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexRefSetFlags((textureReference *)v_texRef.ptr, v_Flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -104,11 +105,11 @@ ha_wrap_hipTexRefSetFormat(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexRefSetFormat((textureReference *)v_texRef.ptr,
                                              (hipArray_Format)v_fmt,
                                              v_NumPackedComponents);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -160,12 +161,12 @@ ha_wrap_hipBindTexture(PyObject *module, PyObject *const *args, Py_ssize_t count
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipBindTexture(&o_offset, (const textureReference *)v_tex.ptr,
                                          v_devPtr.ptr,
                                          (const hipChannelFormatDesc *)v_desc.ptr,
                                          v_size);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -222,13 +223,13 @@ ha_wrap_hipBindTexture2D(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipBindTexture2D(&o_offset,
                                            (const textureReference *)v_tex.ptr,
                                            v_devPtr.ptr,
                                            (const hipChannelFormatDesc *)v_desc.ptr,
                                            v_width, v_height, v_pitch);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -279,11 +280,11 @@ ha_wrap_hipBindTextureToArray(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipBindTextureToArray(
             (const textureReference *)v_tex.ptr, (hipArray_const_t)v_array.ptr,
             (const hipChannelFormatDesc *)v_desc.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -325,10 +326,10 @@ ha_wrap_hipGetTextureAlignmentOffset(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipGetTextureAlignmentOffset(
             &o_offset, (const textureReference *)v_texref.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -369,9 +370,9 @@ ha_wrap_hipUnbindTexture(PyObject *module, PyObject *const *args, Py_ssize_t cou
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipUnbindTexture((const textureReference *)v_tex.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -411,10 +412,10 @@ ha_wrap_hipTexRefGetAddress(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexRefGetAddress(&o_dev_ptr,
                                               (const textureReference *)v_texRef.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -458,10 +459,10 @@ ha_wrap_hipTexRefGetAddressMode(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexRefGetAddressMode(
             &o_pam, (const textureReference *)v_texRef.ptr, v_dim);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -504,10 +505,10 @@ ha_wrap_hipTexRefGetFilterMode(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexRefGetFilterMode(
             &o_pfm, (const textureReference *)v_texRef.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -550,10 +551,10 @@ ha_wrap_hipTexRefGetFlags(PyObject *module, PyObject *const *args, Py_ssize_t co
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexRefGetFlags(&o_pFlags,
                                             (const textureReference *)v_texRef.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -596,10 +597,10 @@ ha_wrap_hipTexRefGetFormat(PyObject *module, PyObject *const *args, Py_ssize_t c
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexRefGetFormat(&o_pFormat, &o_pNumChannels,
                                              (const textureReference *)v_texRef.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -643,10 +644,10 @@ ha_wrap_hipTexRefGetMaxAnisotropy(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexRefGetMaxAnisotropy(
             &o_pmaxAnsio, (const textureReference *)v_texRef.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -688,10 +689,10 @@ ha_wrap_hipTexRefGetMipmapFilterMode(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexRefGetMipmapFilterMode(
             &o_pfm, (const textureReference *)v_texRef.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -734,10 +735,10 @@ ha_wrap_hipTexRefGetMipmapLevelBias(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexRefGetMipmapLevelBias(
             &o_pbias, (const textureReference *)v_texRef.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -780,11 +781,11 @@ ha_wrap_hipTexRefGetMipmapLevelClamp(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexRefGetMipmapLevelClamp(
             &o_pminMipmapLevelClamp, &o_pmaxMipmapLevelClamp,
             (const textureReference *)v_texRef.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -828,10 +829,10 @@ ha_wrap_hipTexRefGetMipMappedArray(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexRefGetMipMappedArray(
             &o_pArray, (const textureReference *)v_texRef.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -882,11 +883,11 @@ ha_wrap_hipTexRefSetAddress(PyObject *module, PyObject *const *args, Py_ssize_t 
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexRefSetAddress(&o_ByteOffset,
                                               (textureReference *)v_texRef.ptr,
                                               v_dptr.ptr, v_bytes);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -937,11 +938,11 @@ ha_wrap_hipTexRefSetAddress2D(PyObject *module, PyObject *const *args, Py_ssize_
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexRefSetAddress2D(
             (textureReference *)v_texRef.ptr, (const HIP_ARRAY_DESCRIPTOR *)v_desc.ptr,
             v_dptr.ptr, v_Pitch);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -984,10 +985,10 @@ ha_wrap_hipTexRefSetMaxAnisotropy(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexRefSetMaxAnisotropy((textureReference *)v_texRef.ptr,
                                                     v_maxAniso);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1038,10 +1039,10 @@ ha_wrap_hipTexRefSetBorderColor(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexRefSetBorderColor((textureReference *)v_texRef.ptr,
                                                   (float *)v_pBorderColor.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1088,10 +1089,10 @@ ha_wrap_hipTexRefSetMipmapFilterMode(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexRefSetMipmapFilterMode(
             (textureReference *)v_texRef.ptr, (hipTextureFilterMode)v_fm);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1132,10 +1133,10 @@ ha_wrap_hipTexRefSetMipmapLevelBias(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexRefSetMipmapLevelBias((textureReference *)v_texRef.ptr,
                                                       v_bias);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1179,11 +1180,11 @@ ha_wrap_hipTexRefSetMipmapLevelClamp(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexRefSetMipmapLevelClamp(
             (textureReference *)v_texRef.ptr, v_minMipMapLevelClamp,
             v_maxMipMapLevelClamp);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1228,11 +1229,11 @@ ha_wrap_hipTexRefSetMipmappedArray(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipTexRefSetMipmappedArray(
             (textureReference *)v_texRef.ptr, (hipMipmappedArray *)v_mipmappedArray.ptr,
             v_Flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1273,10 +1274,10 @@ ha_wrap_hipCreateSurfaceObject(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipCreateSurfaceObject(
             &o_pSurfObject, (const hipResourceDesc *)v_pResDesc.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -1318,10 +1319,10 @@ ha_wrap_hipDestroySurfaceObject(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipDestroySurfaceObject(
             (hipSurfaceObject_t)v_surfaceObject.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;

@@ -22,6 +22,7 @@
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/keep.h"
+#include "api/let_go.h"
 #include "api/lists.h"
 #include "api/manual/host_call.h"
 #include "api/manual/host_node.h"
@@ -68,11 +69,11 @@ ha_wrap_hipMemGetHandleForAddressRange(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemGetHandleForAddressRange(
             v_handle.ptr, v_dptr.ptr, v_size, (hipMemRangeHandleType)v_handleType,
             v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -113,9 +114,9 @@ ha_wrap_hipMemAddressFree(PyObject *module, PyObject *const *args, Py_ssize_t co
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemAddressFree(v_devPtr.ptr, v_size);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -160,10 +161,10 @@ ha_wrap_hipMemAddressReserve(PyObject *module, PyObject *const *args, Py_ssize_t
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemAddressReserve(&o_ptr, v_size, v_alignment, v_addr.ptr,
                                                v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -209,11 +210,11 @@ ha_wrap_hipMemCreate(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemCreate(&o_handle, v_size,
                                        (const hipMemAllocationProp *)v_prop.ptr,
                                        v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -269,11 +270,11 @@ ha_wrap_hipMemExportToShareableHandle(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemExportToShareableHandle(
             v_shareableHandle.ptr, (hipMemGenericAllocationHandle_t)v_handle.ptr,
             (hipMemAllocationHandleType)v_handleType, v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -317,11 +318,11 @@ ha_wrap_hipMemGetAccess(PyObject *module, PyObject *const *args, Py_ssize_t coun
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemGetAccess(&o_flags,
                                           (const hipMemLocation *)v_location.ptr,
                                           v_ptr.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -367,11 +368,11 @@ ha_wrap_hipMemGetAllocationGranularity(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemGetAllocationGranularity(
             &o_granularity, (const hipMemAllocationProp *)v_prop.ptr,
             (hipMemAllocationGranularity_flags)v_option);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -433,11 +434,11 @@ ha_wrap_hipMemGetAllocationPropertiesFromHandle(PyObject *module, PyObject *cons
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemGetAllocationPropertiesFromHandle(
             (hipMemAllocationProp *)v_prop.ptr,
             (hipMemGenericAllocationHandle_t)v_handle.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -487,10 +488,10 @@ ha_wrap_hipMemImportFromShareableHandle(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemImportFromShareableHandle(
             &o_handle, v_osHandle.ptr, (hipMemAllocationHandleType)v_shHandleType);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -541,11 +542,11 @@ ha_wrap_hipMemMap(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemMap(v_ptr.ptr, v_size, v_offset,
                                     (hipMemGenericAllocationHandle_t)v_handle.ptr,
                                     v_flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -585,9 +586,9 @@ ha_wrap_hipMemRelease(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemRelease((hipMemGenericAllocationHandle_t)v_handle.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -626,9 +627,9 @@ ha_wrap_hipMemRetainAllocationHandle(PyObject *module, PyObject *const *args,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemRetainAllocationHandle(&o_handle, v_addr.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -681,11 +682,11 @@ ha_wrap_hipMemSetAccess(PyObject *module, PyObject *const *args, Py_ssize_t coun
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemSetAccess(v_ptr.ptr, v_size,
                                           (const hipMemAccessDesc *)v_desc.ptr,
                                           v_count);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
@@ -726,9 +727,9 @@ ha_wrap_hipMemUnmap(PyObject *module, PyObject *const *args, Py_ssize_t count,
         goto done;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipMemUnmap(v_ptr.ptr, v_size);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;

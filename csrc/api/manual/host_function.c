@@ -16,6 +16,7 @@
 #include "api/generated/wrappers.h"
 #include "api/generated/tables.h"
 #include "api/hold.h"
+#include "api/let_go.h"
 #include "api/manual/host_call.h"
 #include "api/manual/host_ticket.h"
 #include "api/pending.h"
@@ -246,7 +247,7 @@ enqueue(PyObject *module, PyObject *const *args, const struct ha_where *where,
     if (ready) {
         void *context = maker.ticket != 0 ? context_of(maker.ticket) : user.ptr;
         int device = HA_HOST_NO_DEVICE;
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         void *address = ((void **)&ha_calls)[call];
         status = callback ? ((callback_call)address)(stream.ptr,
                                                      (hipStreamCallback_t)function.ptr,
@@ -256,7 +257,7 @@ enqueue(PyObject *module, PyObject *const *args, const struct ha_where *where,
         if (status == hipSuccess && maker.ticket != 0) {
             device = device_of(stream.ptr);
         }
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
         ha_host_ticket_set_device(maker.ticket, device);
     }
     if (status == hipSuccess) {

@@ -17,6 +17,7 @@
 #include "api/generated/tables.h"
 #include "api/hold.h"
 #include "api/launch_note.h"
+#include "api/let_go.h"
 #include "api/pending.h"
 #include "api/provider.h"
 
@@ -102,7 +103,7 @@ launch_module(struct ha_api *api, PyObject *const *args, const struct ha_where *
         const unsigned *n = launch.numbers;
         bool given = cooperative || args[9] != Py_None;
         bool told = ha_launch_note(&api->types, args[given ? 9 : 10]);
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = cooperative ? ha_calls.hipModuleLaunchCooperativeKernel(
                                    launch.function.ptr, n[0], n[1], n[2], n[3], n[4],
                                    n[5], n[6], launch.stream.ptr, launch.params.value)
@@ -110,7 +111,7 @@ launch_module(struct ha_api *api, PyObject *const *args, const struct ha_where *
                                    launch.function.ptr, n[0], n[1], n[2], n[3], n[4],
                                    n[5], n[6], launch.stream.ptr, launch.params.value,
                                    launch.extra.value);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
         ha_launch_noted(told);
     }
     if (status != hipSuccess && PyErr_Occurred()) {
@@ -254,11 +255,11 @@ launch_plain(struct ha_api *api, PyObject *const *args, const struct ha_where *w
         plain_call function = call == HA_CALL_hipLaunchKernel ? ha_calls.hipLaunchKernel
                                                               : call_cooperative;
         bool told = ha_launch_note(&api->types, args[3]);
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = function(launch.function.ptr, *(dim3 *)launch.grid.ptr,
                           *(dim3 *)launch.block.ptr, launch.params.value,
                           launch.shared_bytes, launch.stream.ptr);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
         ha_launch_noted(told);
     }
     if (status != hipSuccess && PyErr_Occurred()) {

@@ -9,6 +9,7 @@
 #include "api/generated/calls.h"
 #include "api/generated/tables.h"
 #include "api/keep.h"
+#include "api/let_go.h"
 #include "api/manual/host_function.h"
 #include "api/provider.h"
 #include "api/result.h"
@@ -60,10 +61,10 @@ ha_wrap_hipUserObjectCreate(PyObject *module, PyObject *const *args, Py_ssize_t 
         return NULL;
     }
     if (ready) {
-        PyThreadState *thread = PyEval_SaveThread();
+        PyThreadState *thread = ha_let_go();
         status = ha_calls.hipUserObjectCreate(&object, target.context, target.function,
                                               references, flags);
-        PyEval_RestoreThread(thread);
+        ha_take_back(thread);
     }
     bool good = status == hipSuccess;
     if (!good) {

@@ -190,6 +190,20 @@ is_interpreter(const struct place *place)
     return strncmp(name, "Py", 2) == 0 || strncmp(name, "_Py", 3) == 0;
 }
 
+/* Nor do those between it and this library. */
+static bool
+is_between(const struct place *place)
+{
+    static const char *const between[] = {"_core.", "_ctypes.", "libffi."};
+    const char *path = place->info.dli_fname;
+    bool found = false;
+
+    for (size_t i = 0; path != NULL && i < sizeof between / sizeof between[0]; i++) {
+        found = found || strncmp(base_name(path), between[i], strlen(between[i])) == 0;
+    }
+    return found;
+}
+
 /* Owned; NULL without memory. */
 static char *
 write_text(const struct ha_check_stack *stack)
@@ -206,6 +220,9 @@ write_text(const struct ha_check_stack *stack)
         struct place place = place_of(stack->frames[at]);
         if (stack->line_bytes > 0 && is_interpreter(&place)) {
             break;
+        }
+        if (stack->line_bytes > 0 && is_between(&place)) {
+            continue;
         }
         size_t bytes = write_frame(stack->frames[at], &place, line);
         memcpy(text + used, line, bytes);

@@ -32,6 +32,7 @@
 #include "cpu/memory/check_access.h"
 #include "cpu/memory/array.h"
 #include "cpu/memory/check_found.h"
+#include "cpu/memory/check_memory.h"
 #include "cpu/memory/external_memory.h"
 #include "cpu/memory/ipc_memory.h"
 #include "cpu/memory/managed.h"
@@ -296,6 +297,12 @@ void
 hipadaptSetStackText(size_t (*lines)(char *text, size_t bytes))
 {
     ha_check_stack_set_lines(lines);
+}
+
+int
+hipadaptWantsStack(void)
+{
+    return ha_checked() ? 1 : 0;
 }
 
 void

@@ -63,6 +63,8 @@ HA_EXPORT void hipadaptSetInterruptCheck(int (*check)(void));
  * checks: lines, the innermost frame first, each with its end.  It returns their bytes,
  * 0 for none, and never waits for another thread.  NULL: nobody does. */
 HA_EXPORT void hipadaptSetStackText(size_t (*lines)(char *text, size_t bytes));
+/* Whether calls ask for it at present. */
+HA_EXPORT int hipadaptWantsStack(void);
 HA_EXPORT void hipadaptShutdown(void);
 HA_EXPORT const char *hipadaptGetErrorText(void);
 /* Parameter number `index` of a function: its offset in an `extra` buffer, its size in
