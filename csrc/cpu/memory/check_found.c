@@ -107,7 +107,7 @@ advice_for(enum ha_check_what what)
     case HA_FOUND_READ_ONLY:
         return "give the device access by hipMemSetAccess";
     default:
-        return "pass memory that HIP allocated, or register it";
+        return "pass memory that HIP allocated or mapped with access, or register it";
     }
 }
 
@@ -140,8 +140,12 @@ ha_found_bad_access(const void *ptr, uint64_t bytes, uint32_t bits, bool forbidd
     struct ha_checked_range range;
     struct ha_check_memory memory;
     uintptr_t at = (uintptr_t)ptr;
-    enum ha_check_what what =
-        forbidden ? HA_FOUND_READ_ONLY : ha_checked_what(at, bytes);
+    enum ha_check_what what = ha_checked_what(at, bytes);
+
+    if (forbidden) {
+        what = (bits & HA_CHECK_WRITES) != 0 ? HA_FOUND_READ_ONLY
+                                             : HA_FOUND_UNKNOWN_MEMORY;
+    }
 
     (void)ha_check_stack_take();
     (void)ha_checked_find(at, bytes, &range);

@@ -665,7 +665,7 @@ check(const char *argument, const void *ptr, size_t size, bool required, bool *k
     for (;;) {
         size_t offset = (size_t)(at - (const char *)range.base);
         if ((range.access & access) != access) {
-            note_bad(ptr, size, access, access == HA_ACCESS_WRITE);
+            note_bad(ptr, size, access, range.kind != HA_MEMORY_RESERVED);
             return ha_cpu_fail(
                 hipErrorInvalidValue,
                 "argument '%s' (%p): the %zu bytes at %p are %s that the "

@@ -17,6 +17,7 @@
 #include "cpu/base/handle.h"
 #include "cpu/compile/image_file.h"
 #include "cpu/exec/image_runtime.h"
+#include "cpu/memory/check_memory.h"
 #include "cpu/memory/memory.h"
 #include "cpu/module/fatbin.h"
 #include "cpu/module/fill_kernel.h"
@@ -220,6 +221,9 @@ variables_register(struct ha_module *module)
                                       variable->address, (size_t)variable->size);
             if (code != hipSuccess) {
                 return code;
+            }
+            if (ha_checked()) {
+                ha_checked_name(variable->address, variable->name);
             }
         }
         module->variables_known = i + 1;

@@ -15,6 +15,7 @@
 #include "cpu/base/error.h"
 #include "cpu/base/life.h"
 #include "cpu/base/thread.h"
+#include "cpu/memory/check_memory.h"
 #include "cpu/memory/memory.h"
 #include "cpu/module/fatbin.h"
 #include "cpu/module/module.h"
@@ -253,6 +254,9 @@ managed_connect(struct ha_registered *binary, struct ha_device *device,
                                       entry->managed, request->bytes);
             if (code != hipSuccess) {
                 return code;
+            }
+            if (ha_checked()) {
+                ha_checked_name(entry->managed, request->name);
             }
         }
         /* A variable that no kernel uses may be missing in the module. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The store of findings: equal ones are one, and each is shown when it is new. */
-/* sources: core cpu/base/check_kinds cpu/check */
+/* sources: core cpu/base/check_kinds cpu/base/thread cpu/check */
 /* libraries: -Wl,-z,now */
 #include "check.h"
 

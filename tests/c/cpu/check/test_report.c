@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The text of a finding, and its line of JSON. */
-/* sources: core cpu/base/check_kinds cpu/check */
+/* sources: core cpu/base/check_kinds cpu/base/thread cpu/check */
 #include "check.h"
 
 #include "cpu/check/finding.h"
