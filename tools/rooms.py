@@ -53,8 +53,8 @@ TESTS: dict[str, str] = {
     "cpu/exec": "cpu/test_cooperative cpu/test_survival cpu/test_multi_device",
     "cpu/graph": "cpu/test_graphs",
     "cpu/headers": "cpu/test_language cpu/test_programs",
-    "cpu/memory": "cpu/test_memory cpu/test_arrays cpu/test_external cpu/test_surfaces "
-    "cpu/test_texture",
+    "cpu/memory": "cpu/test_memory cpu/test_check_memory cpu/test_arrays "
+    "cpu/test_external cpu/test_surfaces cpu/test_texture",
     "cpu/module": "cpu/test_function_attributes cpu/test_link cpu/test_damaged",
     "cpu/queue": "cpu/test_runtime",
     "cpu/submit": "cpu/test_runtime cpu/test_graphs cpu/test_memory",

@@ -213,7 +213,14 @@ allocate(enum ha_memory_place place, int device, size_t bytes, void **address)
         leave_device(before);
     }
     ha_take_back(thread);
-    return status == hipSuccess ? 0 : fail(function, status);
+    if (status != hipSuccess) {
+        return fail(function, status);
+    }
+    const struct ha_provider *provider = ha_provider_loaded();
+    if (provider != NULL && provider->owns != NULL) {
+        provider->owns(*address);
+    }
+    return 0;
 }
 
 static void

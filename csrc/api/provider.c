@@ -122,6 +122,7 @@ introduce(struct ha_provider_search *search)
     *(void **)&set_compiler = dlsym(found->hip, "hipadaptSetCompiler");
     *(void **)&set_check = dlsym(found->hip, "hipadaptSetInterruptCheck");
     *(void **)&set_stack = dlsym(found->hip, "hipadaptSetStackText");
+    *(void **)&found->owns = dlsym(found->hip, "hipadaptOwnsMemory");
     *(void **)&found->keeps = dlsym(found->hip, "hipadaptKeepsMemory");
     *(void **)&found->image_size = dlsym(found->hip, "hipadaptImageSize");
     if (set_compiler != NULL && search->compiler[0] != '\0' &&

@@ -41,6 +41,7 @@ struct ha_provider {
     /* CPU device only: */
     void (*shutdown)(void);
     void (*keeps)(const void *dst, const void *src);
+    void (*owns)(const void *ptr); /* or NULL; see csrc/cpu/entry/runtime.h */
     void (*image_size)(const void *image, size_t bytes);
 };
 

@@ -164,6 +164,22 @@ core_pending(PyObject *module, PyObject *Py_UNUSED(none))
     return PyLong_FromSsize_t(ha_api_of(module)->pending.count);
 }
 
+/* An object frees the memory at this address. */
+static PyObject *
+core_own_memory(PyObject *Py_UNUSED(module), PyObject *address)
+{
+    const struct ha_provider *provider = ha_provider_loaded();
+    void *ptr = PyLong_AsVoidPtr(address);
+
+    if (ptr == NULL && PyErr_Occurred()) {
+        return NULL;
+    }
+    if (provider != NULL && provider->owns != NULL) {
+        provider->owns(ptr);
+    }
+    Py_RETURN_NONE;
+}
+
 /* Work in flight gets a moment to end, because its memory and callables are Python's.
  * What is not done by then is left alone for good. Callables that wait are called until
  * the provider is shut down. */
@@ -259,6 +275,7 @@ static PyMethodDef methods[] = {
     {"lookup", core_lookup, METH_VARARGS, NULL},
     {"names", core_names, METH_VARARGS, NULL},
     {"pending", core_pending, METH_NOARGS, NULL},
+    {"own_memory", core_own_memory, METH_O, NULL},
     {"shutdown", core_shutdown, METH_NOARGS, NULL},
     {"finish_imports", core_finish_imports, METH_NOARGS, NULL},
     {"in_host_function", core_in_host_function, METH_NOARGS, in_host_function_doc},

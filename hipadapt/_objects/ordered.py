@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .. import _core
 from .. import hip as _raw
 from .._owner import Owner
 from .calls import On, finalize, hip
@@ -30,6 +31,7 @@ class Ordered(Owner):
     def __init__(self, address: int, stream: Stream) -> None:
         self._address: int | None = address
         self.stream = stream
+        _core.own_memory(address)
 
     def close(self) -> None:
         """Frees it; nothing happens the second time."""

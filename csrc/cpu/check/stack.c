@@ -152,11 +152,11 @@ first_frame(const struct ha_check_stack *stack)
             first = at + 1;
         }
     }
-    /* Calls at the end of functions leave no frame.  In a program that has this library in
-     * itself, nothing tells its frames from ours. */
-    bool whole = stack->depth > 0 &&
-                 place_of(stack->frames[stack->depth - 1]).info.dli_fbase ==
-                     own.dli_fbase;
+    /* Calls at the end of functions leave no frame.  In a program that has this library
+     * in itself, nothing tells its frames from ours. */
+    bool whole =
+        stack->depth > 0 &&
+        place_of(stack->frames[stack->depth - 1]).info.dli_fbase == own.dli_fbase;
     return first > 0 || whole ? first : at;
 }
 

@@ -299,6 +299,12 @@ hipadaptSetStackText(size_t (*lines)(char *text, size_t bytes))
     ha_check_stack_set_lines(lines);
 }
 
+void
+hipadaptOwnsMemory(const void *ptr)
+{
+    ha_checked_owned(ptr);
+}
+
 int
 hipadaptWantsStack(void)
 {

@@ -63,7 +63,10 @@ HA_EXPORT void hipadaptSetInterruptCheck(int (*check)(void));
  * checks: lines, the innermost frame first, each with its end.  It returns their bytes,
  * 0 for none, and never waits for another thread.  NULL: nobody does. */
 HA_EXPORT void hipadaptSetStackText(size_t (*lines)(char *text, size_t bytes));
-/* Whether calls ask for it at present. */
+/* An object of the binding frees the allocation: it is no leak if it is there when the
+ * process ends. */
+HA_EXPORT void hipadaptOwnsMemory(const void *ptr);
+/* Whether calls ask for the stack at present. */
 HA_EXPORT int hipadaptWantsStack(void);
 HA_EXPORT void hipadaptShutdown(void);
 HA_EXPORT const char *hipadaptGetErrorText(void);

@@ -212,7 +212,7 @@ ha_found_damage(const void *at, const void *base)
 static bool
 is_of_program(const struct ha_record *record)
 {
-    return record->allocated != NULL &&
+    return record->allocated != NULL && !record->owned &&
            (record->kind == HA_MEMORY_DEVICE || record->kind == HA_MEMORY_MANAGED ||
             record->kind == HA_MEMORY_HOST || record->kind == HA_MEMORY_ARRAY ||
             record->kind == HA_MEMORY_POOL);

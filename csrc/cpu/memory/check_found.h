@@ -15,7 +15,8 @@
 void ha_found_bad_free(const void *ptr);
 
 /* This call would touch bytes that are not memory; `bits` are HA_CHECK_READS and
- * HA_CHECK_WRITES.  `forbidden`: it is memory, to which the device has no such access. */
+ * HA_CHECK_WRITES.  `forbidden`: it is memory, to which the device has no such access.
+ */
 void ha_found_bad_access(const void *ptr, uint64_t bytes, uint32_t bits,
                          bool forbidden);
 

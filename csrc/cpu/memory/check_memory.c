@@ -256,6 +256,17 @@ ha_checked_name(const void *base, const char *text)
     pthread_mutex_unlock(&checked.lock);
 }
 
+void
+ha_checked_owned(const void *base)
+{
+    pthread_mutex_lock(&checked.lock);
+    struct ha_record *record = alive_at(base);
+    if (record != NULL) {
+        record->owned = true;
+    }
+    pthread_mutex_unlock(&checked.lock);
+}
+
 /* Nothing was ever remembered: what happens is nothing to us. */
 static bool
 is_empty(void)

@@ -86,6 +86,9 @@ void ha_checked_add(const struct ha_range *range);
 /* Says what a variable is called; the name is copied. */
 void ha_checked_name(const void *base, const char *name);
 
+/* Says that an object of a language binding frees it, so that it is no leak. */
+void ha_checked_owned(const void *base);
+
 /* hipFreeAsync was called for it, or that did not come about. */
 void ha_checked_pending(const void *base, uint64_t stream);
 void ha_checked_unpending(const void *base);

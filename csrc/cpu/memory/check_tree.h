@@ -29,6 +29,7 @@ struct ha_record {
     int device;
     int kind;              /* enum ha_memory_kind */
     bool pending;          /* ALIVE: work that frees it is in a stream */
+    bool owned;            /* an object of a language binding frees it */
     bool told;             /* there is a finding about it */
     bool marked;           /* parts of it are allocations of their own */
     uint64_t stream;       /* `pending`: of which stream */

@@ -59,7 +59,7 @@ findings(void)
                     last.message);                                                     \
             exit(1);                                                                   \
         }                                                                              \
-        CHECK(strstr(last.stack, "\nmain+0x") != NULL);                                  \
+        CHECK(strstr(last.stack, "\nmain+0x") != NULL);                                \
     } while (0)
 
 static bool
