@@ -3,20 +3,14 @@
 
 #include "api/stack_text.h"
 
-#include <dlfcn.h>
 #include <frameobject.h>
-#include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "adapters/interpreter.h"
 #include "adapters/saved_error.h"
 
-enum { FRAMES_MAX = 24, LINE_BYTES = 512, DUMP_BYTES = 16384, DUMP_LIMIT_S = 1 };
+enum { FRAMES_MAX = 24 };
 
 int (*ha_stack_wanted)(void);
 
@@ -24,10 +18,6 @@ static _Thread_local struct {
     size_t bytes; /* 0: there is no note */
     char text[HA_STACK_TEXT_BYTES];
 } note;
-
-static pthread_mutex_t dump_lock = PTHREAD_MUTEX_INITIALIZER; /* guards both */
-static int dump_file = -1;
-static pid_t dump_process; /* that has made the file */
 
 /* ---- with the GIL ---- */
 
@@ -105,88 +95,7 @@ ha_stack_forget(void)
     note.bytes = 0;
 }
 
-/* ---- without it ---- */
-
-typedef void (*dump_function)(int file, PyThreadState *thread);
-
-/* What faulthandler prints a thread with: it needs no GIL if the thread stands still,
- * as this one does.  Not all versions of Python let others have it. */
-static dump_function
-dumper(void)
-{
-    dump_function function = NULL;
-
-    *(void **)&function = dlsym(RTLD_DEFAULT, "_Py_DumpTraceback");
-    return function;
-}
-
-/* Lines of `  File "program.py", line 12 in main` as ours. */
-static size_t
-rewrite(char *dump, char *text, size_t bytes)
-{
-    size_t used = 0;
-    char *rest = NULL;
-
-    for (char *line = strtok_r(dump, "\n", &rest); line != NULL;
-         line = strtok_r(NULL, "\n", &rest)) {
-        char *file = strstr(line, "File \"");
-        char *number = file != NULL ? strstr(file, "\", line ") : NULL;
-        char *name = number != NULL ? strstr(number, " in ") : NULL;
-        if (name == NULL) {
-            continue;
-        }
-        file += strlen("File \"");
-        *number = '\0';
-        *name = '\0';
-        int written = snprintf(text + used, bytes - used, "%.300s:%s in %.150s\n", file,
-                               number + strlen("\", line "), name + strlen(" in "));
-        if (written <= 0 || (size_t)written >= bytes - used) {
-            break;
-        }
-        used += (size_t)written;
-    }
-    return used;
-}
-
-/* Lock held; -1 without one. */
-static int
-open_dump(void)
-{
-    if (dump_file < 0 || dump_process != getpid()) {
-        /* The parent's file has the parent's offset. */
-        dump_file = memfd_create("hipadapt stack", MFD_CLOEXEC);
-        dump_process = getpid();
-    }
-    return dump_file;
-}
-
-/* `thread` is the calling thread's, and does not run. */
-static size_t
-dump_lines(PyThreadState *thread, char *text, size_t bytes)
-{
-    char dump[DUMP_BYTES];
-    dump_function function = dumper();
-    struct timespec until;
-    ssize_t count = 0;
-
-    /* A child may be forked with the lock held. */
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += DUMP_LIMIT_S;
-    if (function == NULL || pthread_mutex_timedlock(&dump_lock, &until) != 0) {
-        return 0;
-    }
-    int file = open_dump();
-    if (file >= 0 && ftruncate(file, 0) == 0 && lseek(file, 0, SEEK_SET) == 0) {
-        function(file, thread);
-        count = pread(file, dump, sizeof dump - 1, 0);
-    }
-    pthread_mutex_unlock(&dump_lock);
-    if (count <= 0) {
-        return 0;
-    }
-    dump[count] = '\0';
-    return rewrite(dump, text, bytes);
-}
+/* ---- the door ---- */
 
 static PyThreadState *
 running_here(void)
@@ -215,5 +124,5 @@ ha_stack_lines(char *text, size_t bytes)
         memcpy(text, note.text, note.bytes);
         return note.bytes;
     }
-    return dump_lines(own, text, bytes);
+    return 0;
 }

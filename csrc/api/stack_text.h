@@ -3,8 +3,7 @@
  * innermost first, each with its end: for hipadaptSetStackText (cpu/entry/runtime.h).
  *
  * A thread has a *note* of its frames while it is in a call without the GIL that a
- * wrapper made.  In calls of other modules there is none; some versions of Python can
- * tell the frames then, too. */
+ * wrapper made.  In calls of other modules there is none. */
 #ifndef HA_API_STACK_TEXT_H
 #define HA_API_STACK_TEXT_H
 
@@ -22,7 +21,8 @@ extern int (*ha_stack_wanted)(void);
 void ha_stack_note(void);
 void ha_stack_forget(void);
 
-/* For hipadaptSetStackText.  Neither needs the GIL nor waits for it. */
+/* For hipadaptSetStackText.  Neither needs the GIL nor waits for it.  0: there is none,
+ * or they are not known here. */
 size_t ha_stack_lines(char *text, size_t bytes);
 
 #endif

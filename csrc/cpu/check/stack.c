@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "cpu/base/thread.h"
+#include "cpu/check/python_stack.h"
 
 #define DEPTH_MAX 32
 #define LINES_BYTES 4096u
@@ -192,7 +193,9 @@ static bool
 is_interpreter(const struct place *place)
 {
     const char *name = place->named ? place->info.dli_sname : "";
-    return strncmp(name, "Py", 2) == 0 || strncmp(name, "_Py", 3) == 0;
+    const char *path = place->info.dli_fname;
+    return strncmp(name, "Py", 2) == 0 || strncmp(name, "_Py", 3) == 0 ||
+           (path != NULL && strncmp(base_name(path), "libpython", 9) == 0);
 }
 
 /* Nor do those between it and this library. */
@@ -263,11 +266,12 @@ ha_check_stack_take(void)
     struct ha_check_stack key = {.function = before.function};
     char lines[LINES_BYTES];
 
-    if (lines_of != NULL) {
-        size_t bytes = lines_of(lines, sizeof lines);
-        key.line_bytes = (uint32_t)(bytes < sizeof lines ? bytes : 0);
-        *thread = before; /* the binding may have called HIP */
+    size_t bytes = lines_of != NULL ? lines_of(lines, sizeof lines) : 0;
+    if (bytes == 0) {
+        bytes = ha_python_stack(lines, sizeof lines);
     }
+    key.line_bytes = (uint32_t)(bytes < sizeof lines ? bytes : 0);
+    *thread = before; /* the binding may have called HIP */
     int depth = backtrace(key.frames, DEPTH_MAX);
     key.depth = depth > 0 ? (uint32_t)depth : 0;
     newest.function = before.function;
