@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from hipadapt._check.pools import separate
 from hipadapt._compiler import zig_program
 from hipadapt._run import elf, standin
 from tests.conftest import ROOT
@@ -576,3 +577,48 @@ def test_import_takes_little_longer_than_on_empty_libraries(
 
     print(f"import cupy: {without:.3f} s on empty libraries, {with_run:.3f} s by run")
     assert with_run < without + IMPORT_EXTRA_S
+
+
+OVERRUN = """
+b = cp.ones(100, "f4")
+p = b.data.ptr
+try:
+    cp.cuda.runtime.memset(p, 0, 404)
+except cp.cuda.runtime.CUDARuntimeError:
+    pass
+del b
+c = cp.zeros(100, "f4")
+print(c.data.ptr != p, float((c + 1).sum()))
+"""
+
+
+def test_checked_arrays_are_allocations_of_their_own(
+    cupy: Cupy, folder: Path, tmp_path: Path
+) -> None:
+    """An overrun of an array is found, and its place is not given out at once."""
+    (tmp_path / "sitecustomize.py").write_text("print('mine')")
+    paths = {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(folder), str(ROOT)])}
+    separate(paths)
+
+    done = cupy(OVERRUN, quiet=False, HIPADAPT_CHECK="memory", **paths)
+
+    assert done.stdout.splitlines()[-1] == "True 100.0"
+    assert done.stdout.splitlines()[0] == "mine"
+    assert "running 4 bytes past the end of the 400 bytes" in done.stderr
+    if sys.version_info[:2] in {(3, 11), (3, 12)}:  # others do not tell
+        assert f"<string>:{line_of('memset(p')} in <module>" in done.stderr
+    assert "1 finding;" in done.stderr
+
+
+def test_pool_stays_where_nothing_is_checked(cupy: Cupy, folder: Path) -> None:
+    paths = {"PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"}
+    separate(paths)
+
+    done = cupy("print(cp.cuda.get_allocator().__self__.used_bytes() > 0)", **paths)
+
+    assert done.stdout.splitlines()[-1] == "True"
+
+
+def line_of(text: str) -> int:
+    lines = (START + OVERRUN).splitlines()
+    return next(n for n, line in enumerate(lines, 1) if text in line)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""A folder for PYTHONPATH: see sitecustomize."""
