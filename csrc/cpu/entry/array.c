@@ -7,6 +7,7 @@
 #include "cpu/entry/enter.h"
 #include "cpu/entry/runtime.h"
 #include "cpu/memory/array.h"
+#include "cpu/memory/check_memory.h"
 #include "cpu/memory/mipmap.h"
 
 /* ---- arrays ---- */
@@ -100,6 +101,7 @@ hipFreeArray(hipArray_t array)
 {
     struct ha_device *device;
     hipError_t code = ha_enter_unsafe("hipFreeArray", &device);
+    ha_checked_call();
     return code == hipSuccess ? ha_array_free(array) : code;
 }
 
@@ -108,6 +110,7 @@ hipArrayDestroy(hipArray_t array)
 {
     struct ha_device *device;
     hipError_t code = ha_enter_unsafe("hipArrayDestroy", &device);
+    ha_checked_call();
     return code == hipSuccess ? ha_array_free(array) : code;
 }
 

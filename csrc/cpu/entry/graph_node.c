@@ -11,6 +11,7 @@
 #include "cpu/entry/runtime.h"
 #include "cpu/graph/graph.h"
 #include "cpu/graph/graph_exec.h"
+#include "cpu/memory/check_memory.h"
 
 hipError_t
 ha_graph_enter(const char *function)
@@ -92,6 +93,10 @@ hipError_t
 ha_node_add(const char *function, const struct ha_new_node *where,
             const struct ha_node_kind *kind, const void *params)
 {
+    if (kind->type == hipGraphNodeTypeMemAlloc) {
+        ha_thread_self()->function = function;
+        ha_checked_call(); /* before the lock */
+    }
     hipError_t code = ha_graph_enter(function);
     return code != hipSuccess ? code : ha_graph_leave(add_locked(where, kind, params));
 }

@@ -79,11 +79,12 @@ by_address(const void *a, const void *b)
 static void
 test_allocations_stand_apart(void)
 {
-    static const size_t sizes[] = {1, 255, 256, 257, 4096, 65536, 262144, 5 << 20};
-    uintptr_t places[8 * 20][2];
+    static const size_t sizes[] = {1,    255,   256,   257,    4096,
+                                   9000, 65536, 76800, 262144, 5 << 20};
+    uintptr_t places[10 * 20][2];
     size_t count = 0;
     for (int round = 0; round < 20; round++) {
-        for (size_t i = 0; i < 8; i++) {
+        for (size_t i = 0; i < 10; i++) {
             void *ptr = NULL;
             hipDeviceptr_t base;
             size_t bytes;
@@ -443,6 +444,19 @@ test_memory_from_before_the_check(void)
     CHECK(last.found.memory.bytes == 100 && last.allocated[0] == '\0');
     OK(hipFree(ptr));
     OK(hipFree(other));
+    /* What a pool has from before is not given out. */
+    uint64_t all = UINT64_MAX;
+    hipMemPool_t pool;
+    OK(hipDeviceGetDefaultMemPool(&pool, 0));
+    OK(hipMemPoolSetAttribute(pool, hipMemPoolAttrReleaseThreshold, &all));
+    CHECK(hipadaptCheckStop() == 0);
+    OK(hipMallocAsync((void **)&ptr, 100, NULL));
+    OK(hipFreeAsync(ptr, NULL));
+    OK(hipStreamSynchronize(NULL));
+    CHECK(hipadaptCheckStart("memory,quiet") == 0);
+    OK(hipMallocAsync((void **)&other, 100, NULL));
+    CHECK(other != ptr);
+    OK(hipFreeAsync(other, NULL));
     /* What a check made is kept after it, too, and the places are used again. */
     OK(hipMalloc((void **)&ptr, 100));
     CHECK(hipadaptCheckStop() == 0);
@@ -486,6 +500,32 @@ test_graph_memory(void)
     OK(hipGraphDestroy(graph));
     OK(hipStreamDestroy(stream));
     CHECK(!is_alive(ptr, 1));
+    CHECK(findings() == 0);
+}
+
+static void
+test_stacks_of_nodes_and_arrays(void)
+{
+    struct ha_check_memory memory;
+    hipMemAllocNodeParams params;
+    hipGraph_t graph;
+    hipGraphNode_t node;
+    hipArray_t array;
+    hipChannelFormatDesc format = {32, 0, 0, 0, hipChannelFormatKindFloat};
+    memset(&params, 0, sizeof params);
+    params.poolProps.allocType = hipMemAllocationTypePinned;
+    params.poolProps.location.type = hipMemLocationTypeDevice;
+    params.bytesize = 1000;
+    OK(hipGraphCreate(&graph, 0));
+    OK(hipGraphAddMemAllocNode(&node, graph, NULL, 0, &params));
+    ha_checked_describe((uintptr_t)params.dptr, 4, &memory);
+    CHECK(strcmp(memory.allocated, "hipGraphAddMemAllocNode") == 0);
+    CHECK(strstr(memory.allocated_by, "\nmain+0x") != NULL);
+    OK(hipGraphDestroy(graph));
+    OK(hipMallocArray(&array, &format, 16, 16, 0));
+    OK(hipFreeArray(array));
+    ha_checked_describe((uintptr_t)params.dptr, 4, &memory);
+    CHECK(strcmp(memory.freed, "hipGraphDestroy") == 0);
     CHECK(findings() == 0);
 }
 
@@ -598,6 +638,7 @@ main(void)
     RUN(test_parts_of_memory_from_before_the_check);
     RUN(test_memory_from_before_the_check);
     RUN(test_graph_memory);
+    RUN(test_stacks_of_nodes_and_arrays);
     RUN(test_many_threads);
     RUN(test_a_forked_child_begins_anew);
     RUN(test_reset_frees);
