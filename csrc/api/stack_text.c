@@ -5,6 +5,7 @@
 
 #include <frameobject.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "adapters/interpreter.h"
@@ -14,9 +15,10 @@ enum { FRAMES_MAX = 24 };
 
 int (*ha_stack_wanted)(void);
 
+/* Data of threads are few: it is allocated for the call. */
 static _Thread_local struct {
-    size_t bytes; /* 0: there is no note */
-    char text[HA_STACK_TEXT_BYTES];
+    char *text; /* owned; NULL: there is no note */
+    size_t bytes;
 } note;
 
 /* ---- with the GIL ---- */
@@ -86,13 +88,23 @@ walk(char *text, size_t bytes)
 void
 ha_stack_note(void)
 {
-    note.bytes = walk(note.text, sizeof note.text);
+    char text[HA_STACK_TEXT_BYTES];
+
+    ha_stack_forget();
+    size_t bytes = walk(text, sizeof text);
+    char *kept = bytes > 0 ? malloc(bytes) : NULL;
+    if (kept != NULL) {
+        memcpy(kept, text, bytes);
+        note.text = kept;
+        note.bytes = bytes;
+    }
 }
 
 void
 ha_stack_forget(void)
 {
-    note.bytes = 0;
+    free(note.text);
+    note.text = NULL;
 }
 
 /* ---- the door ---- */
@@ -120,7 +132,7 @@ ha_stack_lines(char *text, size_t bytes)
     if (own == running_here()) {
         return walk(text, bytes);
     }
-    if (note.bytes > 0 && note.bytes < bytes) {
+    if (note.text != NULL && note.bytes < bytes) {
         memcpy(text, note.text, note.bytes);
         return note.bytes;
     }

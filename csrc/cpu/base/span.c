@@ -535,7 +535,8 @@ ha_span_keep(struct ha_span *span, uint32_t slot)
         (void)madvise(rest, (size_t)(end - rest), MADV_DONTNEED);
         bytes = (size_t)(rest - base);
     }
-    return bytes;
+    /* Its mappings are no less: a process may have so many. */
+    return span->class == HA_CLASS_COUNT && bytes < KEPT_BYTES ? KEPT_BYTES : bytes;
 }
 
 static const unsigned char *

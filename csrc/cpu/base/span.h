@@ -113,7 +113,7 @@ bool ha_span_alloc_apart(struct ha_heap *heap, size_t size, struct ha_span **spa
                          uint32_t *slot, size_t *footprint);
 
 /* Keeps a freed slot that stands apart: fills its beginning with a pattern, gives big
- * ones back to the machine but for that, and returns the bytes that stay. */
+ * ones back to the machine but for that, and returns what it costs, in bytes. */
 size_t ha_span_keep(struct ha_span *span, uint32_t slot);
 
 /* The first byte that somebody wrote past the ends of the slot, or to one that is KEPT;
