@@ -67,9 +67,18 @@ judge_free(const void *ptr, bool there, const struct ha_record *record,
     return HA_FOUND_INVALID_FREE;
 }
 
+static bool
+is_asked_for(void)
+{
+    return (ha_check_kinds() & (uint32_t)HA_CHECK_MEMORY) != 0;
+}
+
 void
 ha_found_bad_free(const void *ptr)
 {
+    if (!is_asked_for()) {
+        return;
+    }
     char message[MESSAGE_BYTES];
     struct ha_record record = {.base = 0};
     bool there = ha_checked_look((uintptr_t)ptr, true, &record);
@@ -137,6 +146,9 @@ add_access(enum ha_check_what what, uintptr_t at, uint64_t bytes, uint32_t bits,
 void
 ha_found_bad_access(const void *ptr, uint64_t bytes, uint32_t bits, bool forbidden)
 {
+    if (!is_asked_for()) {
+        return;
+    }
     struct ha_checked_range range;
     struct ha_check_memory memory;
     uintptr_t at = (uintptr_t)ptr;
@@ -162,8 +174,8 @@ ha_found_late_access(const void *ptr, uint64_t bytes, uint32_t bits, uint64_t st
     struct ha_record record;
     struct ha_check_memory memory;
 
-    if (!ha_checked_look((uintptr_t)ptr, false, &record) || !record.pending ||
-        record.stream != stream) {
+    if (!is_asked_for() || !ha_checked_look((uintptr_t)ptr, false, &record) ||
+        !record.pending || record.stream != stream) {
         return;
     }
     (void)ha_checked_look((uintptr_t)ptr, true, &record);
@@ -181,7 +193,7 @@ ha_found_damage(const void *at, const void *base)
     struct ha_check_memory memory;
     struct ha_record record;
 
-    if (!ha_checked_look((uintptr_t)base, true, &record)) {
+    if (!is_asked_for() || !ha_checked_look((uintptr_t)base, true, &record)) {
         return;
     }
     bool inside = (uintptr_t)at - record.base < record.bytes;

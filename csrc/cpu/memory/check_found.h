@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What calls of the host do wrong with memory, as findings (cpu/check/finding.h).
  *
- * All are to be called only under check (ha_checked), on the thread that is in the
- * call.
+ * All are to be called only where memory is remembered (ha_checked), on the thread that
+ * is in the call.  They find nothing but leaks without HA_CHECK_MEMORY.
  *
  * Locks: none of its own; called with none held, unless it says so. */
 #ifndef HA_CPU_MEMORY_CHECK_FOUND_H

@@ -246,12 +246,13 @@ keep_name(const char *text)
 }
 
 void
-ha_checked_name(const void *base, const char *text)
+ha_checked_variable(const void *base, const char *text, bool constant)
 {
     pthread_mutex_lock(&checked.lock);
     struct ha_record *record = alive_at(base);
     if (record != NULL) {
         record->name = keep_name(text);
+        record->space = constant ? HA_SPACE_CONSTANT : record->space;
     }
     pthread_mutex_unlock(&checked.lock);
 }

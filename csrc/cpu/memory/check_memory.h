@@ -25,11 +25,11 @@
 #include "cpu/check/stack.h"
 #include "cpu/memory/memory.h"
 
-/* Whether what is allocated, freed or copied in this call is under check. */
+/* Whether what is allocated and freed in this call is remembered. */
 static inline bool
 ha_checked(void)
 {
-    return (ha_check_kinds() & (uint32_t)HA_CHECK_MEMORY) != 0;
+    return (ha_check_kinds() & (uint32_t)(HA_CHECK_MEMORY | HA_CHECK_LEAKS)) != 0;
 }
 
 /* In a call of HIP that allocates or frees, with no lock held: notes its stack. */
@@ -83,8 +83,9 @@ void ha_checked_relation(uintptr_t at, uint64_t bytes,
 /* Memory that is there from now on; of this call of HIP. */
 void ha_checked_add(const struct ha_range *range);
 
-/* Says what a variable is called; the name is copied. */
-void ha_checked_name(const void *base, const char *name);
+/* Says what a variable is called, and whether kernels may only read it; the name is
+ * copied. */
+void ha_checked_variable(const void *base, const char *name, bool constant);
 
 /* Says that an object of a language binding frees it, so that it is no leak. */
 void ha_checked_owned(const void *base);

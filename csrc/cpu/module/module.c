@@ -223,7 +223,8 @@ variables_register(struct ha_module *module)
                 return code;
             }
             if (ha_checked()) {
-                ha_checked_name(variable->address, variable->name);
+                ha_checked_variable(variable->address, variable->name,
+                                    variable->constant != 0);
             }
         }
         module->variables_known = i + 1;

@@ -256,7 +256,7 @@ managed_connect(struct ha_registered *binary, struct ha_device *device,
                 return code;
             }
             if (ha_checked()) {
-                ha_checked_name(entry->managed, request->name);
+                ha_checked_variable(entry->managed, request->name, false);
             }
         }
         /* A variable that no kernel uses may be missing in the module. */

@@ -219,8 +219,9 @@ LEAVES = """
 """
 
 
-def test_leaks_are_found_at_the_end(checked: Checked) -> None:
-    found = checked(LEAVES, kinds="memory,leaks")
+@pytest.mark.parametrize("kinds", ["memory,leaks", "leaks"])
+def test_leaks_are_found_at_the_end(checked: Checked, kinds: str) -> None:
+    found = checked(LEAVES, kinds=kinds)
 
     assert {one["kind"] for one in found} == {"leak"}
     sizes = sorted(one["memory"]["bytes"] for one in found)
@@ -231,6 +232,16 @@ def test_leaks_are_found_at_the_end(checked: Checked) -> None:
         one["memory"]["bytes"]: frames(one["memory"]["allocated_by"]) for one in found
     }
     assert by[2000] == stack(checked, ("ordered", "<module>"))
+
+
+def test_leaks_alone_are_no_check_of_accesses(checked: Checked) -> None:
+    code = """
+        p = new(100)
+        hip.hipMemset(p, 0, 101)
+        hip.hipFree(p)
+        hip.hipFree(p)
+    """
+    assert checked(code, kinds="leaks") == []
 
 
 def test_leaks_are_not_asked_for(checked: Checked) -> None:
@@ -251,17 +262,19 @@ def test_program_that_frees_all_leaks_nothing(checked: Checked) -> None:
 def test_variable_of_a_module_is_named(checked: Checked) -> None:
     found = checked("""
         kernel = hipadapt.compile_kernel(
-            "__device__ int table[100];"
-            'extern "C" __global__ void f(int *x) { x[0] = table[1]; }', "f")
+            "__device__ int table[100]; __constant__ int fixed[10];"
+            'extern "C" __global__ void f(int *x) { x[0] = table[1] + fixed[2]; }', "f")
         place, size = hip.hipModuleGetGlobal(kernel.module.handle, "table")[1:]
         assert size == 400
         hip.hipMemset(int(place), 0, 404)
+        place, size = hip.hipModuleGetGlobal(kernel.module.handle, "fixed")[1:]
+        hip.hipMemset(int(place), 0, 41)
     """)
 
-    (one,) = found
-    assert one["kind"] == "out-of-bounds"
-    assert one["memory"]["name"] == "table"
-    assert one["memory"]["bytes"] == 400
+    assert [one["kind"] for one in found] == ["out-of-bounds"] * 2
+    table, fixed = (one["memory"] for one in found)
+    assert (table["name"], table["bytes"], table["space"]) == ("table", 400, "device")
+    assert (fixed["name"], fixed["bytes"], fixed["space"]) == ("fixed", 40, "constant")
 
 
 def test_host_writes_that_nobody_saw_are_found_at_the_end(checked: Checked) -> None:
