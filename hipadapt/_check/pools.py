@@ -19,8 +19,9 @@ def separate(environment: MutableMapping[str, str]) -> None:
     Parameters
     ----------
     environment : mutable mapping
-        PYTHONPATH in it is changed.
+        Of a program, or what is to be changed in this one's for it; PYTHONPATH in it is
+        set.
     """
-    before = environment.get("PYTHONPATH")
+    before = environment.get("PYTHONPATH", os.environ.get("PYTHONPATH"))
     paths = [str(SITE), *([before] if before else [])]
     environment["PYTHONPATH"] = os.pathsep.join(paths)
