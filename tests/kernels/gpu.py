@@ -82,13 +82,14 @@ def compile_source(
     options: Sequence[str] = (),
     names: Sequence[str] = (),
     headers: dict[str, str] | None = None,
+    file: str = "case.hip",
 ) -> tuple[bytearray, dict[str, bytes]]:
     """Source text to code object and the lowered name of each name expression."""
     headers = headers or {}
     program = ok(
         hiprtc.hiprtcCreateProgram(
             source.encode(),
-            b"case.hip",
+            file.encode(),
             len(headers),
             [text.encode() for text in headers.values()],
             [name.encode() for name in headers],

@@ -54,8 +54,9 @@ class CaseFailure(AssertionError):
 class Worker:
     """Client side: starts the process when it is first needed."""
 
-    def __init__(self, environment: dict[str, str]) -> None:
+    def __init__(self, environment: dict[str, str], module: str = "") -> None:
         self.environment = environment
+        self.module = module or f"{__package__}.worker"  # what the process runs
         self.results: dict[str, list[Check] | str] = {}
         self.process: subprocess.Popen[bytes] | None = None
         self.connection: Connection | None = None
@@ -69,8 +70,11 @@ class Worker:
             self.results[name] = self._ask(name)
         return self._checks(self.results[name])
 
-    def ask(self, name: str, *arguments: Any) -> list[Check]:
-        """Checks of a case that takes arguments besides the device."""
+    def ask(self, name: str, *arguments: Any) -> Any:
+        """Checks of a case that takes arguments besides the device.
+
+        A process that runs another module answers as that module says.
+        """
         return self._checks(self._ask(name, *arguments))
 
     @staticmethod
@@ -107,7 +111,7 @@ class Worker:
         with self.output.open("wb") as output, self.log.open("wb") as log:
             self.process = subprocess.Popen(
                 [
-                    *(sys.executable, "-m", f"{package}.worker"),
+                    *(sys.executable, "-m", self.module),
                     *(str(theirs.fileno()), str(self.output), str(self.log)),
                 ],
                 env={**self.environment, "PYTHONPATH": path},

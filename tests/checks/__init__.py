@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Pairs of kernels, one wrong and its twin right, for the checks of kernels."""
