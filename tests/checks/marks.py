@@ -4,8 +4,10 @@
     x[i] = 1;  // FIND out-of-bounds write global thread=63
     s[t] = v;  // FIND race write shared
     w = s[0];  // OTHER read
-    hip.hipFree(p)  # FIND double-free call=hipFree
+    # FIND double-free call=hipFree
+    hip.hipFree(p)
 
+A comment of its own is of the next line.
 A mark is FIND or OTHER and words.  FIND takes a kind (vocabulary.py) first, or several
 with "|" between them where what is near is for the checker to say.  Further words: read, write, atomic, free are the access, and all of them are named or none;
 global, shared and so on the memory; block=1 or block=1,0,2, thread= likewise; bytes=
@@ -113,11 +115,11 @@ def read_word(mark: Mark, word: str) -> None:
         raise ValueError(f"line {mark.line}: {word!r} is no word of a mark")
 
 
-def marks_of(line: int, text: str) -> list[Mark]:
-    """The marks of one line."""
-    comment = COMMENT.search(text)
+def marks_of(line: int, text: str, comments: str) -> list[Mark]:
+    """The marks of the line in `comments`, which is the line itself or the one above."""
+    comment = COMMENT.search(comments)
     if comment is None:
-        if re.search(r"\b(FIND|OTHER)\b", text):
+        if re.search(r"\b(FIND|OTHER)\b", comments):
             raise ValueError(f"line {line}: a mark stands at the start of a comment")
         return []
     marks: list[Mark] = []
@@ -133,8 +135,10 @@ def expectations(lines: Mapping[int, str], source: range) -> tuple[Expectation, 
     """What the marks of a pair say; `source` are the lines that are HIP."""
     finds: dict[str, Mark] = {}
     others: dict[str, Mark] = {}
-    for line, text in lines.items():
-        for mark in marks_of(line, text):
+    for number, text in lines.items():
+        alone = text.lstrip().startswith(("#", "//"))
+        line = number + 1 if alone else number
+        for mark in marks_of(line, lines.get(line, ""), text):
             table = finds if mark.what == "FIND" else others
             if mark.label in table:
                 raise ValueError(f"line {line}: a second {mark.what}{mark.label}")

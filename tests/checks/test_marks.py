@@ -71,6 +71,14 @@ def test_mark_of_the_host_names_its_call() -> None:
         expectations({5: "x  # FIND nan"}, range(1, 2))
 
 
+def test_mark_that_stands_alone_is_of_the_next_line() -> None:
+    lines = {7: "  # FIND double-free call=hipFree", 8: "  hip.hipFree(x)"}
+
+    (expected,) = expectations(lines, range(1, 2))
+
+    assert (expected.here.line, expected.here.text) == (8, "hip.hipFree(x)")
+
+
 def test_two_pairs_of_marks_are_told_apart_by_label() -> None:
     lines = {
         1: "a; // FIND race write shared block=1 thread=2,3 OTHER.2 read",
