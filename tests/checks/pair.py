@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import linecache
 import pkgutil
 import re
 from collections.abc import Callable, Iterator
@@ -58,10 +57,11 @@ class Pair:
     @cached_property
     def first_line(self) -> int:
         """Line of the file at which the source begins."""
-        text = "".join(linecache.getlines(self.file))
-        if text.count(self.source) != 1:
-            raise ValueError(f"{self.name}: its source stands not once in {self.file}")
-        return text[: text.index(self.source)].count("\n") + 1
+        body, first = inspect.getsourcelines(self.function)  # with its decorator
+        before, source, _ = "".join(body).partition(self.source)
+        if not source:
+            raise ValueError(f"{self.name}: its source does not stand as it is")
+        return first + before.count("\n")
 
     @cached_property
     def placed(self) -> str:
@@ -78,12 +78,7 @@ class Pair:
     def lines(self) -> dict[int, str]:
         """All lines of the pair, by their numbers in the file."""
         body, first = inspect.getsourcelines(self.function)
-        lines = dict(enumerate(self.source.splitlines(), self.first_line))
-        in_source = set(lines)
-        for number, line in enumerate(body, first):
-            if number not in in_source:
-                lines[number] = line.rstrip("\n")
-        return lines
+        return {number: line.rstrip("\n") for number, line in enumerate(body, first)}
 
     @cached_property
     def expectations(self) -> tuple[Expectation, ...]:
