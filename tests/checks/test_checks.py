@@ -17,6 +17,7 @@ from tests.kernels.worker import CaseFailure, Worker
 from .client import Report, client
 from .pair import PAIRS, Pair, load_pairs
 from .verdict import Verdict, differences
+from .vocabulary import KINDS
 
 load_pairs()
 THREADS = (1, 2, 16)
@@ -94,3 +95,15 @@ def test_right_twin_is_clean(ask: Ask, name: str) -> None:
         report = ask(pair, False, pair.twin_check, threads)
         assert [str(found) for found in report.findings] == []
         assert_numbers(report)
+
+
+def test_there_are_enough_pairs_and_each_says_why() -> None:
+    assert len(PAIRS) >= 120
+    assert all(len(pair.why) > 20 for pair in PAIRS.values())
+
+
+def test_every_kind_has_a_pair() -> None:
+    found = set().union(*(pair.kinds for pair in PAIRS.values()))
+
+    # Leaks are told when a process ends; a client's findings are asked for before.
+    assert found == set(KINDS) - {"leak"}

@@ -376,7 +376,7 @@ def loop_over_strides_of_the_grid(t: Twin) -> Iterator[Check]:
 
 
 @pair(
-    "The pointer is null.",
+    "The pointer is null, and a lane writes through it.",
     """
 extern "C" __global__ void k(int *x)
 {
