@@ -31,6 +31,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--workers", default="1,2,16", help="counts, with commas")
     parser.add_argument("--kinds", default="", help="only pairs with these kinds")
     parser.add_argument("--plain", action="store_true", help="without checks")
+    parser.add_argument(
+        "--any-memory", action="store_true", help="in whatever memory it is found"
+    )
     parser.add_argument("--list", action="store_true", help="what must be found")
     parser.add_argument("--show", action="store_true", help="print what is found")
     return parser.parse_args()
@@ -44,9 +47,7 @@ def chosen(given: argparse.Namespace) -> list[Pair]:
         if (not kinds or kinds & pair.kinds)
         and (
             not given.pairs
-            or any(
-                word in f"{Path(pair.file).stem}.{pair.name}" for word in given.pairs
-            )
+            or any(word in f"{pair.theme}.{pair.name}" for word in given.pairs)
         )
     ]
 
@@ -87,7 +88,8 @@ class Driver:
             texts += [f"not expected: {found}" for found in reports[0].findings]
             texts += [text for report in reports for text in wrong_numbers(report)]
         elif not self.given.plain:
-            texts += Verdict(pair).complaints(reports[0].findings)
+            memory = not self.given.any_memory
+            texts += Verdict(pair, memory).complaints(reports[0].findings)
         return texts + differences(*(report.findings for report in reports))
 
     def close(self) -> None:
@@ -108,7 +110,7 @@ def wrong_numbers(report: Report) -> list[str]:
 
 def show(pairs: Sequence[Pair]) -> None:
     for pair in pairs:
-        print(f"{Path(pair.file).stem}.{pair.name} ({pair.check}): {pair.why}")
+        print(f"{pair.theme}.{pair.name} ({pair.check}): {pair.why}")
         for expected in pair.expectations:
             print(f"    {describe(expected)}")
 
@@ -129,7 +131,7 @@ def main() -> int:
                 failed += bool(texts)
                 if texts:
                     twin = "wrong" if wrong else "right"
-                    print(f"{Path(pair.file).stem}.{pair.name}, {twin} twin")
+                    print(f"{pair.theme}.{pair.name}, {twin} twin")
                     print(*(f"    {text}" for text in texts), sep="\n", flush=True)
         driver.close()
     print(f"{len(pairs)} pairs, {failed} twins with other answers")

@@ -40,7 +40,7 @@ def client(cache: Path, check: str, threads: int) -> Worker:
     settings = {
         "HIPADAPT_CPU_THREADS": str(threads),
         "HIPADAPT_KERNEL_TIMEOUT": str(KERNEL_LIMIT_s),
-        "HIPADAPT_CHECK": check,
+        "HIPADAPT_CHECK": f"{check},quiet" if check else "",
     }
     return Worker(environment("fast", 32, cache, **settings), __name__)
 

@@ -51,6 +51,7 @@ class CFinding(c.Structure):
     _fields_ = [
         ("size", c.c_size_t),
         ("what", c.c_int),
+        ("number", c.c_uint64),
         ("count", c.c_uint64),
         ("device", c.c_int),
         ("message", c.c_char_p),

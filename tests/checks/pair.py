@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.kernels.case import Check
@@ -53,6 +54,10 @@ class Pair:
     @property
     def file(self) -> str:
         return inspect.getsourcefile(self.function) or ""
+
+    @property
+    def theme(self) -> str:
+        return Path(self.file).stem
 
     @cached_property
     def first_line(self) -> int:

@@ -23,6 +23,8 @@ load_pairs()
 THREADS = (1, 2, 16)
 # Kinds of finding that are built.  What is not here is not looked for.
 BUILT: frozenset[str] = frozenset({})
+# Pairs, or all pairs of a theme, that are not found though their kind is built, and why.
+MISSING: dict[str, str] = {}
 
 Ask = Callable[..., Report]
 
@@ -81,7 +83,11 @@ def test_wrong_twin_is_found_at_its_lines(ask: Ask, name: str) -> None:
 
     reports = [ask(pair, True, pair.check, threads) for threads in THREADS]
 
-    assert not Verdict(pair).complaints(reports[0].findings)
+    complaints = Verdict(pair).complaints(reports[0].findings)
+    reason = MISSING.get(name, MISSING.get(pair.theme, ""))
+    assert bool(complaints) == bool(reason), (
+        complaints or f"found, in spite of: {reason}"
+    )
     assert not differences(*(report.findings for report in reports))
 
 
@@ -100,6 +106,13 @@ def test_right_twin_is_clean(ask: Ask, name: str) -> None:
 def test_there_are_enough_pairs_and_each_says_why() -> None:
     assert len(PAIRS) >= 120
     assert all(len(pair.why) > 20 for pair in PAIRS.values())
+
+
+def test_what_is_missing_is_a_pair_or_a_theme() -> None:
+    known = {word for pair in PAIRS.values() for word in (pair.name, pair.theme)}
+
+    assert set(MISSING) <= known
+    assert BUILT <= set(KINDS)
 
 
 def test_every_kind_has_a_pair() -> None:

@@ -365,7 +365,7 @@ extern "C" __global__ void k(int *x, long n)
 {
     long step = (long)gridDim.x * blockDim.x;
     for (long i = (long)blockIdx.x * blockDim.x + threadIdx.x; i < n + WRONG; i += step)
-        x[i] = (int)i; // FIND out-of-bounds write global block=1 thread=4
+        x[i] = (int)i; // FIND out-of-bounds write global block=0 thread=4
 }
 """,
 )

@@ -265,7 +265,12 @@ def block_function_between_blocks(t: Twin) -> Iterator[Check]:
     "The last block adds up what others wrote; without a fence between their results and"
     " the ticket, the ticket says nothing of them.",
     """
-extern "C" __global__ void k(const int *x, volatile int *part, unsigned *ticket, int *y)
+#if WRONG
+#define SEEN
+#else
+#define SEEN volatile // as the programming guide's sample has it
+#endif
+extern "C" __global__ void k(const int *x, SEEN int *part, unsigned *ticket, int *y)
 {
     __shared__ bool last;
     if (threadIdx.x == 0) {
@@ -526,7 +531,7 @@ extern "C" __global__ void k(int *lock, int *count)
         expected = 0;
     atomicAdd(count, 2);
 #if WRONG
-    *(volatile int *)lock = 0; // OTHER write
+    *lock = 0; // OTHER write
 #else
     __hip_atomic_store(lock, 0, __ATOMIC_RELEASE, scope);
 #endif

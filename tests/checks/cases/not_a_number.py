@@ -103,7 +103,7 @@ def softmax_of_a_masked_row(t: Twin) -> Iterator[Check]:
 
 
 @pair(
-    "The square root of -1.",
+    "The square root of -1 is no real number.",
     """
 extern "C" __global__ void k(const float *x, float *y)
 {
@@ -178,7 +178,7 @@ def double_too_large_for_a_float(t: Twin) -> Iterator[Check]:
 
 
 @pair(
-    "The logarithm of 0.",
+    "The logarithm of 0 is an infinity.",
     """
 extern "C" __global__ void k(const float *x, float *y)
 {
