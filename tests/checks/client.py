@@ -23,7 +23,7 @@ from .pair import PAIRS, load_pairs
 if TYPE_CHECKING:
     from .finding import Finding
 
-KERNEL_LIMIT_s = 30
+KERNEL_LIMIT_s = 10
 
 
 @dataclass

@@ -93,7 +93,7 @@ class FoundSide:
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found; `offset` is that of the address in its memory."""
+    """What was found; `offset` is that of the address in its memory, if that is known."""
 
     kind: str
     count: int
@@ -154,7 +154,7 @@ def finding_of(found: CFinding) -> Finding:
         kind=kind_of(found.what),
         count=found.count,
         message=text_of(found.message),
-        offset=found.address - memory.base if memory.space else 0,
+        offset=found.address - memory.base if memory.base else 0,
         here=side_of(found.here),
         other=side_of(found.other) if found.other.bits else None,
         space=space_of(memory.space),

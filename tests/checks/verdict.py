@@ -96,18 +96,18 @@ class Verdict:
 
 
 def differences(first: Sequence[Finding], *others: Sequence[Finding]) -> list[str]:
-    """Where further runs answered other than the first one."""
+    """Where further runs answered other than the first one; the first such run."""
     want = [found.steady() for found in first]
-    texts = []
     for number, findings in enumerate(others, 2):
         got = [found.steady() for found in findings]
-        texts += [f"only in run 1: {found}" for found in want if found not in got]
+        if got == want:
+            continue
+        texts = [f"only in run 1: {found}" for found in want if found not in got]
         texts += [
             f"only in run {number}: {found}" for found in got if found not in want
         ]
-        if not texts and got != want:
-            texts.append(f"run {number} has them in another order")
-    return texts
+        return texts or [f"run {number} has them in another order"]
+    return []
 
 
 def describe(expected: Expectation) -> str:
