@@ -25,6 +25,7 @@ THREADS = (1, 2, 16)
 BUILT: frozenset[str] = frozenset({})
 # Pairs, or all pairs of a theme, that are not found though their kind is built, and why.
 MISSING: dict[str, str] = {}
+NAMES = [pytest.param(name, id=f"{pair.theme}.{name}") for name, pair in PAIRS.items()]
 
 Ask = Callable[..., Report]
 
@@ -56,12 +57,12 @@ def assert_numbers(report: Report) -> None:
         )
 
 
-@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("name", NAMES)
 def test_right_twin_gives_numpys_numbers_without_checks(ask: Ask, name: str) -> None:
     assert_numbers(ask(PAIRS[name], False, "", 2))
 
 
-@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("name", NAMES)
 def test_wrong_twin_runs_without_checks(ask: Ask, name: str) -> None:
     pair = PAIRS[name]
 
@@ -75,7 +76,7 @@ def test_wrong_twin_runs_without_checks(ask: Ask, name: str) -> None:
     assert "Traceback" not in died  # a pair with a mistake of its own
 
 
-@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("name", NAMES)
 def test_wrong_twin_is_found_at_its_lines(ask: Ask, name: str) -> None:
     pair = PAIRS[name]
     if missing := {kind for kind in pair.kinds if kind not in BUILT}:
@@ -91,7 +92,7 @@ def test_wrong_twin_is_found_at_its_lines(ask: Ask, name: str) -> None:
     assert not differences(*(report.findings for report in reports))
 
 
-@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("name", NAMES)
 def test_right_twin_is_clean(ask: Ask, name: str) -> None:
     if not BUILT:
         pytest.skip("not built: any kind")

@@ -134,6 +134,36 @@ def test_finding_that_differs_is_missing_and_beyond(change: dict[str, object]) -
     assert [text.split(":")[0] for text in complaints] == ["not found", "not expected"]
 
 
+HOST = replace(SIDE, bits=8, kernel="", call="hipFree", file="", block=None)
+
+
+@pytest.mark.parametrize(
+    ("change", "fits"),
+    [
+        ({}, True),
+        ({"call": "hipFreeAsync"}, False),
+        ({"bits": 1}, False),
+        ({"kernel": "k"}, False),
+        ({"stack": ""}, False),
+        ({"stack": "/a/lifetime.py:1 in free_twice"}, False),
+    ],
+    ids=str,
+)
+def test_finding_of_the_host_is_at_the_line_of_its_call(
+    change: dict[str, object], fits: bool
+) -> None:
+    pair = PAIRS["free_twice"]
+    (expected,) = pair.expectations
+    stack = f"/a/lifetime.py:{expected.here.line} in free_twice\nmain.py:1 in <module>"
+
+    here = replace(replace(HOST, stack=stack), **change)
+    complaints = Verdict(pair).complaints(
+        [replace(FINDING, kind="double-free", space="", here=here)]
+    )
+
+    assert (complaints == []) == fits
+
+
 def test_one_finding_more_is_a_complaint() -> None:
     pair = PAIRS["one_float_behind"]
     found = found_in(pair)

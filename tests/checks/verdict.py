@@ -88,11 +88,14 @@ class Verdict:
         )
 
     def on_host(self, expected: Side, found: FoundSide) -> bool:
-        """By the call, and by the line where the stack is one of Python."""
-        if found.kernel or found.call != expected.call:
-            return False
-        lines = re.findall(rf"{re.escape(self.file)}\D*(\d+)", found.stack)
-        return not lines or str(expected.line) in lines
+        """By the call, and by the line of Python that the host's stack names first."""
+        first = found.stack.partition("\n")[0]
+        place = rf"\b{re.escape(self.file)}:{expected.line}\b"
+        return (
+            not found.kernel
+            and found.call == expected.call
+            and re.search(place, first) is not None
+        )
 
 
 def differences(first: Sequence[Finding], *others: Sequence[Finding]) -> list[str]:
