@@ -90,7 +90,8 @@ class Driver:
         elif not self.given.plain:
             memory = not self.given.any_memory
             texts += Verdict(pair, memory).complaints(reports[0].findings)
-        return texts + differences(*(report.findings for report in reports))
+        texts += differences(*(report.findings for report in reports))
+        return list(dict.fromkeys(texts))  # what every run says, once
 
     def close(self) -> None:
         for one in self.clients.values():
