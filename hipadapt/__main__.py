@@ -74,6 +74,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     add_bench(commands)
     add_run(commands)
+    add_check(commands)
     add_watch(commands)
     add_trace(commands)
     add_verbose(commands)
@@ -183,6 +184,21 @@ def add_run(commands: Any) -> None:
     )
     add_program(run)
     run.set_defaults(run=run_run)
+
+
+def add_check(commands: Any) -> None:
+    """``check``; see `hipadapt._cli.check`."""
+    from ._cli import check
+
+    parser = commands.add_parser(
+        "check",
+        help=check.HELP,
+        usage=check.USAGE,
+        description=check.TEXT,
+        epilog=check.EXAMPLE,
+    )
+    check.add(parser)
+    parser.set_defaults(run=check.main)
 
 
 def add_watch(commands: Any) -> None:

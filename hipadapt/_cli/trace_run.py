@@ -140,8 +140,8 @@ class Files:
         return [self.path, *(new[number] for number in sorted(new))]
 
 
-def run(words: Sequence[str], changed: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """Runs the program to its end."""
+def begin(words: Sequence[str], changed: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """Starts the program, which gets the signals of this process from now on."""
     program = start.find_program(words[0], changed["PATH"])
     try:
         child = subprocess.Popen(
@@ -157,6 +157,12 @@ def run(words: Sequence[str], changed: Mapping[str, str]) -> subprocess.Popen[by
     # The terminal gives Ctrl-C and Ctrl-\ to both; the program decides.
     for number in (signal.SIGINT, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
+    return child
+
+
+def run(words: Sequence[str], changed: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """Runs the program to its end."""
+    child = begin(words, changed)
     child.wait()
     return child
 
