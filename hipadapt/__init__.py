@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from . import errors, hip, hiprtc, raising, rocprofiler, types
     from ._core import DeviceArray, Provider, error_text, from_dlpack, provider
     from ._objects.array import arange, array, asarray, empty, empty_like, full, zeros
+    from ._objects.check import check
     from ._objects.debug_stream import DebugStream
     from ._objects.debug_tensor import debug_tensor
     from ._objects.device import Device
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from ._objects.stream import Stream, current_stream
     from ._objects.verbose import verbose
     from .compat import install_as_hip, uninstall_as_hip
-    from .errors import check
 
 __version__ = "0.1.0"
 
@@ -101,7 +101,7 @@ _PARTS = {
     "arange": "_objects.array",
     "array": "_objects.array",
     "asarray": "_objects.array",
-    "check": "errors",
+    "check": "_objects.check",
     "compile_kernel": "_objects.program",
     "current_pool": "_objects.pool",
     "current_stream": "_objects.stream",

@@ -71,6 +71,20 @@ summary(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
         (unsigned long long)found.proved);
 }
 
+static PyObject *
+clear(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    int (*call)(void) = (int (*)(void))function_of("hipadaptCheckClear");
+
+    if (call == NULL) {
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS(void)
+    call(); /* always succeeds */
+    Py_END_ALLOW_THREADS
+    Py_RETURN_NONE;
+}
+
 typedef int (*write_call)(const struct ha_check_finding *, enum ha_check_format, char *,
                           size_t *);
 
@@ -164,6 +178,8 @@ findings(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 static PyMethodDef methods[] = {
     {"check_start", start, METH_O,
      "check_start($module, words, /)\n--\n\nWhat is checked from now on."},
+    {"check_clear", clear, METH_NOARGS,
+     "check_clear($module, /)\n--\n\nForgets all findings."},
     {"check_summary", summary, METH_NOARGS,
      "check_summary($module, /)\n--\n\nKinds, and the numbers of a summary."},
     {"check_findings", findings, METH_NOARGS,
