@@ -167,7 +167,9 @@ def get_include() -> str:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """``%load_ext hipadapt``: the magics ``%%hip`` and ``%hip_time``."""
+    """``%load_ext hipadapt``: the magics ``%%hip``, ``%hip_time`` and
+    ``%%hip_check``.
+    """
     from ._notebook import load
 
     load(shell)

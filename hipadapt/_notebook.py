@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Notebooks: ``%%hip`` and ``%hip_time``.
+"""Notebooks: ``%%hip``, ``%hip_time`` and ``%%hip_check``.
 
 ``%load_ext hipadapt`` registers the magics; hipadapt._objects.html has the looks.
 """
@@ -18,7 +18,8 @@ from IPython.core.magic_arguments import (
     parse_argstring,
 )
 
-from . import Device, Module, Program, current_stream
+from . import Device, Kernel, Module, Program, check, current_stream
+from ._check.kinds import CHECKS, OPTIONS
 from .errors import HiprtcError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from IPython.core.interactiveshell import InteractiveShell
 
-    from ._objects.kernel import Kernel
+    from ._check.findings import Findings
 
 __all__ = ["CellError", "HipMagics", "HipTime", "load"]
 
@@ -48,6 +49,28 @@ class CellError(Exception):
 
     def _render_traceback_(self) -> list[str]:
         return [str(self)]
+
+
+class _Source(NamedTuple):
+    """What a cell was compiled from."""
+
+    cell: str
+    options: tuple[str, ...]
+    names: tuple[str, ...]
+    ordinal: int  # of the device
+    title: str = ""  # of the first cell that had it
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for what need not be compiled again."""
+        return self[:-1]
+
+    def compile(self) -> Module:
+        """Raises HiprtcError."""
+        program = Program(
+            self.cell, self.options, name=self.title, name_expressions=self.names
+        )
+        return program.compile(device=Device(self.ordinal))
 
 
 class HipTime(NamedTuple):
@@ -121,12 +144,14 @@ def _loops(run: Callable[[], object]) -> int:
 
 @magics_class
 class HipMagics(Magics):
-    """``%%hip`` and ``%hip_time``."""
+    """``%%hip``, ``%hip_time`` and ``%%hip_check``."""
 
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
         self._shell: Any = shell
         self._modules: dict[tuple[object, ...], Module] = {}
+        self._sources: dict[Module, _Source] = {}
+        self._checked: dict[tuple[object, ...], Module] = {}
 
     @magic_arguments()
     @argument(
@@ -171,22 +196,66 @@ class HipMagics(Magics):
     def _compile(
         self, cell: str, options: tuple[str, ...], names: tuple[str, ...]
     ) -> Module:
-        device = Device()
-        key = (cell, options, names, device.ordinal)
-        module = self._modules.get(key)
+        title = f"In[{self._shell.execution_count}].hip"
+        source = _Source(cell, options, names, Device().ordinal, title)
+        module = self._modules.get(source.key)
         if module is None or module.is_closed:
-            number = self._shell.execution_count
-            program = Program(
-                cell, options, name=f"In[{number}].hip", name_expressions=names
-            )
             try:
-                module = program.compile(device=device)
+                module = source.compile()
             except HiprtcError as error:
                 _refuse(error)
             if module.log:
                 print(module.log)
-            self._modules[key] = module
+            self._modules[source.key] = module
+            self._sources[module] = source
         return module
+
+    @magic_arguments()
+    @argument(
+        "kinds",
+        nargs="?",
+        default="all",
+        help="what is checked, between commas (default: all)",
+    )
+    @cell_magic
+    def hip_check(self, line: str, cell: str) -> Findings:
+        """Runs the cell, and shows what its kernels do wrong.
+
+        Kernels of ``%%hip`` cells are compiled for it with checks, and are what they
+        were behind it.  The result is that of `hipadapt.check`.
+        """
+        kinds: str = parse_argstring(self.hip_check, line).kinds
+        try:
+            block = check(kinds)
+        except ValueError as error:
+            raise UsageError(f"%%hip_check: {error}") from None
+        names = self._shell.user_ns
+        with block as found:
+            before = self._check_kernels(",".join(found.summary.kinds))
+            try:
+                self._shell.run_cell(cell)
+            finally:
+                for name, (kernel, checked) in before.items():
+                    if names.get(name) is checked:
+                        names[name] = kernel
+        return found
+
+    def _check_kernels(self, kinds: str) -> dict[str, tuple[Kernel, Kernel]]:
+        """Puts checked kernels in the place of those that `%%hip` has defined; both, by
+        name.
+        """
+        changed: dict[str, tuple[Kernel, Kernel]] = {}
+        for name, kernel in list(self._shell.user_ns.items()):
+            if name.startswith("_") or type(kernel) is not Kernel:
+                continue
+            source = self._sources.get(kernel.module)
+            if source is not None:
+                key = (*source.key, kinds)
+                if key not in self._checked or self._checked[key].is_closed:
+                    self._checked[key] = source.compile()
+                changed[name] = (kernel, self._checked[key].kernel(kernel.name))
+        self._shell.user_ns.update({name: pair[1] for name, pair in changed.items()})
+        return changed
 
     @magic_arguments()
     @argument("-n", type=int, metavar="N", help="loops of a repeat (default: enough)")
@@ -247,14 +316,20 @@ def _complete_hip_time(shell: Any, event: Any) -> list[str]:
     raise TryNext
 
 
+def _complete_hip_check(shell: Any, event: Any) -> list[str]:
+    """Words of ``%%hip_check`` for the tab key."""
+    return ["all", *CHECKS, *OPTIONS]
+
+
 def load(shell: InteractiveShell) -> None:
     """``%load_ext hipadapt``."""
     shell.register_magics(HipMagics)
     shell.set_hook("complete_command", _complete_hip, str_key="%%hip")
     shell.set_hook("complete_command", _complete_hip_time, str_key="%hip_time")
+    shell.set_hook("complete_command", _complete_hip_check, str_key="%%hip_check")
 
 
 def unload(shell: InteractiveShell) -> None:
     """``%unload_ext hipadapt``."""
-    for kind, name in (("cell", "hip"), ("line", "hip_time")):
+    for kind, name in (("cell", "hip"), ("line", "hip_time"), ("cell", "hip_check")):
         shell.magics_manager.magics[kind].pop(name, None)
