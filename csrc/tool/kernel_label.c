@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/demangle.h"
+#include "core/demangle.h"
 #include "tool/name.h"
 #include "tool/text.h"
 

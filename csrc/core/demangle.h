@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of kernels as their programmers wrote them. */
-#ifndef HA_TOOL_DEMANGLE_H
-#define HA_TOOL_DEMANGLE_H
+#ifndef HA_CORE_DEMANGLE_H
+#define HA_CORE_DEMANGLE_H
 
 /* The name behind a symbol, owned: free() it.  ".kd", by which AMD's tools mark the
  * descriptor of a kernel, is left out.  A C++ symbol is read by the C++ library of the

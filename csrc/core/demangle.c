@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tool/demangle.h"
+#include "core/demangle.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>

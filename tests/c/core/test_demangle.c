@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of kernels as they were written. */
-/* sources: core tool */
-/* product: profiler */
+/* sources: core */
 #include "check.h"
-#include "tool/demangle.h"
+#include "core/demangle.h"
 
 #include <stdlib.h>
 #include <string.h>
