@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/check/kernel_name.h"
 #include "cpu/check/kind.h"
 #include "cpu/check/output.h"
 #include "cpu/check/source_line.h"
@@ -139,6 +140,8 @@ ha_finding_add(const struct ha_check_finding *given)
     }
     found.size = sizeof found;
     found.count = 1;
+    found.here.kernel = ha_kernel_name(found.here.kernel);
+    found.other.kernel = ha_kernel_name(found.other.kernel);
     pthread_mutex_lock(&finding_lock);
     counted++;
     for (uint32_t i = 0; i < finding_count; i++) {

@@ -5,7 +5,8 @@
  * Its texts are copied.  Findings with the same kind, kernels and places of both sides
  * are one, of which the first stays and the count grows.  A new one is shown at once
  * (output.h), with the texts that the finder has left out: the line of source is read
- * from its file, message and advice are those of the kind.
+ * from its file, message and advice are those of the kind.  Kernels may be given by
+ * their symbols (kernel_name.h).
  *
  * Locks: one, a leaf.  May be called in kernel code within a busy section
  * (cpu/exec/fault.h), with 4 KiB of stack. */

@@ -308,9 +308,13 @@ ha_check_report_text(struct ha_writer *writer, const struct ha_check_finding *fo
     const struct ha_check_kind *kind = ha_check_kind(found->what);
     bool race = found->what == HA_FOUND_RACE || found->what == HA_FOUND_EQUAL_RACE;
 
+    const char *message = is_known(found->message) ? found->message : kind->text;
     ha_put(writer, "hipadapt check: ");
-    ha_put(writer, kind->name);
-    put_name(writer, ": ", is_known(found->message) ? found->message : kind->text, "");
+    if (strncmp(message, kind->name, strlen(kind->name)) != 0) {
+        ha_put(writer, kind->name);
+        ha_put(writer, ": ");
+    }
+    put_name(writer, "", message, "");
     if (found->device > 0) {
         ha_put(writer, ", on device ");
         ha_put_number(writer, (uint64_t)found->device);

@@ -5,6 +5,7 @@
 
 #include "cpu/base/check_kinds.h"
 #include "cpu/check/finding.h"
+#include "cpu/check/kernel_name.h"
 #include "cpu/check/report.h"
 
 static _Atomic uint64_t launches, unchecked, observed, proved;
@@ -84,5 +85,6 @@ ha_check_after_fork_child(void)
     atomic_store(&begun, false);
     clear_counters();
     ha_check_report_begin();
+    ha_kernel_name_after_fork_child();
     ha_finding_after_fork_child();
 }

@@ -16,6 +16,7 @@
 
 #include "cpu/base/check_kinds.h"
 #include "cpu/check/finding.h"
+#include "cpu/check/kernel_name.h"
 #include "cpu/check/output.h"
 #include "cpu/check/summary.h"
 
@@ -232,6 +233,46 @@ test_a_forked_child_has_findings_of_its_own(void)
     CHECK_EQUAL(count_of(shown, "  at none.hip:9\n"), 1);
 }
 
+static void
+add_by_symbols(void)
+{
+    static const char *const symbols[] = {"_Z5scalePfi", "_Z5scalePfi", "_Zbroken", "k",
+                                          "_Z4moreIfEvPT_"};
+    for (int i = 0; i < 4; i++) {
+        ha_kernel_name_add(symbols[i]);
+    }
+    for (int i = 0; i < 5; i++) {
+        struct ha_check_finding found = finding_at(7);
+        found.here.kernel = symbols[i];
+        ha_finding_add(&found);
+    }
+    char symbol[16];
+    for (unsigned i = 0; i < 5000; i++) {
+        (void)snprintf(symbol, sizeof symbol, "_Z4k%03uv", i % 1000);
+        ha_kernel_name_add(symbol);
+        CHECK(ha_kernel_name(symbol) != symbol);
+    }
+    CHECK_TEXT(ha_kernel_name("_Z4k007v"), "k007()");
+    for (unsigned i = 0; i < HA_KERNEL_NAMES_MAX; i++) {
+        (void)snprintf(symbol, sizeof symbol, "_Z5k%04uv", i);
+        ha_kernel_name_add(symbol);
+    }
+    CHECK_TEXT(ha_kernel_name("_Z5k4095v"), "_Z5k4095v"); /* no room */
+    CHECK_TEXT(ha_kernel_name("_Z5k0000v"), "k0000()");
+}
+
+static void
+test_kernels_have_the_names_of_programmers(void)
+{
+    const char *shown = stderr_of(add_by_symbols);
+
+    CHECK_EQUAL(count_of(shown, "hipadapt check: "), 4);
+    CHECK_EQUAL(count_of(shown, "in kernel scale(float*, int)\n"), 1);
+    CHECK_EQUAL(count_of(shown, "in kernel _Zbroken\n"), 1);
+    CHECK_EQUAL(count_of(shown, "in kernel k\n"), 1);
+    CHECK_EQUAL(count_of(shown, "in kernel _Z4moreIfEvPT_\n"), 1); /* not added */
+}
+
 static void *
 add_on_thread(void *first)
 {
@@ -409,6 +450,7 @@ main(void)
     RUN(test_output_of_many_findings_is_bounded);
     RUN(test_nothing_is_shown_where_nothing_is_to_tell);
     RUN(test_a_forked_child_has_findings_of_its_own);
+    RUN(test_kernels_have_the_names_of_programmers);
     RUN(test_threads_find_at_once);
     RUN(test_a_visitor_may_stop_and_may_add);
     RUN(test_text_of_a_line_is_read_from_its_file);

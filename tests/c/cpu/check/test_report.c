@@ -250,6 +250,14 @@ test_any_text_is_bounded_and_valid(void)
 }
 
 static void
+test_a_message_with_its_kind_is_told_as_it_is(void)
+{
+    struct ha_check_finding found = {.what = HA_FOUND_RACE, .message = "race: two"};
+
+    CHECK(strncmp(text_of(&found), "hipadapt check: race: two\n", 26) == 0);
+}
+
+static void
 test_an_empty_finding_is_told(void)
 {
     struct ha_check_finding found = {.what = (enum ha_check_what)99};
@@ -289,6 +297,7 @@ main(void)
     RUN(test_texts_do_not_reach_the_terminal_as_they_are);
     RUN(test_json_is_the_finding);
     RUN(test_any_text_is_bounded_and_valid);
+    RUN(test_a_message_with_its_kind_is_told_as_it_is);
     RUN(test_an_empty_finding_is_told);
     RUN(test_summary_tells_what_was_not_checked);
     return 0;
