@@ -8,10 +8,13 @@
 
 #include "core/clock.h"
 #include "core/log.h"
+#include "cpu/base/check_kinds.h"
 #include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/base/handle.h"
+#include "cpu/check/kernel_name.h"
+#include "cpu/check/summary.h"
 #include "cpu/exec/cooperative.h"
 #include "cpu/exec/debug_event.h"
 #include "cpu/exec/exec.h"
@@ -112,6 +115,19 @@ form_of(const struct ha_launch *launch)
            left << HA_ACTIVITY_BLOCKS_SHIFT;
 }
 
+/* For the summary, and for the names in findings. */
+static void
+count_check(const struct ha_launch *launch)
+{
+    if (ha_check_kinds() == 0) {
+        return;
+    }
+    ha_summary_launch(launch->checked);
+    if (launch->checked) {
+        ha_kernel_name_add(launch->kernel->name);
+    }
+}
+
 static bool
 kernel_run(struct ha_op *op)
 {
@@ -119,6 +135,9 @@ kernel_run(struct ha_op *op)
     uint32_t participants =
         atomic_fetch_add_explicit(&run->participants, 1, memory_order_relaxed) + 1;
     ha_debug_event_begin(&run->launch, op->begin_ns);
+    if (participants == 1) {
+        count_check(&run->launch);
+    }
     if (run->launch.checked && run->launch.checks == NULL) {
         ha_check_launch_begin(&run->launch);
     }
