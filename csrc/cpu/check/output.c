@@ -116,6 +116,13 @@ is_shown(void)
     return path[0] != '\0' || (ha_check_kinds() & HA_CHECK_QUIET) == 0;
 }
 
+/* The same for counts and summaries: who has stopped the checks reads them itself. */
+static bool
+is_summed(void)
+{
+    return is_shown() && (path[0] != '\0' || ha_check_kinds() != 0);
+}
+
 void
 ha_output_start(void)
 {
@@ -168,7 +175,7 @@ ha_output_count(const struct ha_check_finding *found)
             return;
         }
     }
-    if (is_shown() && output.shown > 0) {
+    if (is_summed() && output.shown > 0) {
         struct ha_writer writer = begin();
         ha_check_report_again_text(&writer, found);
         show(&writer);
@@ -188,7 +195,7 @@ ha_output_summary(const struct ha_check_summary *summary)
             return;
         }
     }
-    if (checked && is_shown() && (output.shown > 0 || summary->kinds != 0)) {
+    if (checked && is_summed()) {
         struct ha_writer writer = begin();
         ha_check_report_summary_text(&writer, summary);
         show(&writer);

@@ -27,7 +27,7 @@ void ha_output_finding(const struct ha_check_finding *found);
 /* How often a finding was made; nothing for one that was made once. */
 void ha_output_count(const struct ha_check_finding *found);
 
-/* At the end; nothing on stderr where nothing was checked. */
+/* At the end.  stderr gets nothing where nothing was checked or checks were stopped. */
 void ha_output_summary(const struct ha_check_summary *summary);
 
 /* In a forked child, whose parent has shown what it has found. */

@@ -385,6 +385,6 @@ ha_check_report_summary_text(struct ha_writer *writer,
     ha_put(writer, "; ");
     put_looked_at(writer, summary);
     ha_put(writer, "; checked for ");
-    ha_put(writer, words[0] != '\0' ? words : "nothing at the end");
+    ha_put(writer, words[0] != '\0' ? words : "nothing");
     ha_put(writer, "\n");
 }

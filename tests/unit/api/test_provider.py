@@ -98,3 +98,13 @@ def test_import_loads_no_runtime(run_python: Run) -> None:
         hip.hipGetDeviceCount()
         assert any("libhipadapt_cpu" in line for line in open("/proc/self/maps"))
     """)
+
+
+def test_checks_are_refused_on_other_libraries(fake: Run) -> None:
+    fake("""
+        try:
+            with hipadapt.check("memory"):
+                raise AssertionError("the block was entered")
+        except RuntimeError as error:
+            assert "checks run on the CPU device, and HIP is" in str(error), error
+    """)

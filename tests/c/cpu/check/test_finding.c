@@ -59,6 +59,7 @@ stderr_of(void (*work)(void))
     if (child == 0) {
         CHECK(dup2(ends[1], STDERR_FILENO) >= 0);
         ha_check_after_fork_child();
+        ha_check_kinds_set(HA_CHECK_MEMORY);
         work();
         _exit(0);
     }
@@ -176,6 +177,18 @@ add_quietly(void)
 }
 
 static void
+stop(void)
+{
+    ha_check_kinds_set(HA_CHECK_MEMORY | HA_CHECK_QUIET);
+    ha_summary_begin();
+    add_at(7);
+    add_at(7);
+    ha_check_kinds_set(0);
+    ha_summary_end();
+    ha_summary_clear();
+}
+
+static void
 say_nothing(void)
 {
     ha_check_kinds_set(HA_CHECK_ALL);
@@ -199,6 +212,7 @@ static void
 test_nothing_is_shown_where_nothing_is_to_tell(void)
 {
     CHECK_TEXT(stderr_of(add_quietly), "");
+    CHECK_TEXT(stderr_of(stop), "");
     CHECK_TEXT(stderr_of(say_nothing), "");
     CHECK_TEXT(stderr_of(end_twice),
                "hipadapt check: 0 findings; 1 launch checked, 1 not checked; "
