@@ -159,6 +159,48 @@ def test_options_are_completed(shell: Any, line: str, expected: set[str]) -> Non
     assert expected <= found
 
 
+WRONG = """%%hip
+__global__ void fill(int *x, int n) { if (threadIdx.x <= n) x[threadIdx.x] = 1; }
+__global__ void wait(int *x) { *x = 1; }
+"""
+
+
+def test_check_shows_what_kernels_of_cells_do_wrong(
+    cpu: ModuleType, shell: Any
+) -> None:
+    run(shell, WRONG)
+    run(shell, "import hipadapt\nx = hipadapt.zeros(8, 'int32')")
+    before = shell.user_ns["fill"]
+    for _ in range(2):
+        run(shell, "%%hip_check memory\nfill[1, 32](x, 8)\ny = 5")
+        (one,) = shell.user_ns["_"]
+        assert one.kind == "out-of-bounds"
+        assert one.kernel == "fill(int*, int)"
+        assert one.here.text == WRONG.splitlines()[1]
+    assert shell.user_ns["fill"] is before
+    assert shell.user_ns["y"] == 5
+    run(shell, "%%hip_check\nfill[1, 32](x, 7)")
+    assert shell.user_ns["_"] == []
+
+
+def test_check_of_a_cell_that_fails_has_its_findings(
+    cpu: ModuleType, shell: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, WRONG)
+    shell.run_cell("%%hip_check\nfill[1, 32](x, 8)\nfill = 7\n1 / 0")
+
+    assert "ZeroDivisionError" in capsys.readouterr().out
+    assert [one.kind for one in shell.user_ns["_"]] == ["out-of-bounds"]
+    assert shell.user_ns["fill"] == 7  # what the cell has defined stays
+
+
+def test_check_refuses_other_words(
+    cpu: ModuleType, shell: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shell.run_cell("%%hip_check memory,raze\npass")
+    assert "'raze' is no kind of check" in capsys.readouterr().err
+
+
 def test_extension_can_be_unloaded(shell: Any) -> None:
     shell.run_line_magic("unload_ext", "hipadapt")
     assert shell.find_cell_magic("hip") is None
