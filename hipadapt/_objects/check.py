@@ -150,11 +150,11 @@ class CheckBlock:
         summary = self._result.summary
         if summary.unchecked and kind is None:
             self._warn(
-                f"{summary.unchecked} launches were not checked: their kernels were "
+                f"launches without checks: {summary.unchecked}; their kernels were "
                 "compiled before the block"
             )
         if summary.dropped and kind is None:
-            self._warn(f"{summary.dropped} findings had no room and are not listed")
+            self._warn(f"findings without room in the list: {summary.dropped}")
 
     @property
     def _asked(self) -> tuple[str, ...]:
