@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cpu/check/kernel_name.h"
 #include "cpu/check/kind.h"
@@ -12,6 +13,7 @@
 #include "cpu/check/source_line.h"
 
 #define TEXTS_MAX 20u
+#define LOCK_TRIES 1000u /* a millisecond each */
 
 static pthread_mutex_t finding_lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
 static struct ha_check_finding *findings[HA_FINDINGS_MAX]; /* owned, with their texts */
@@ -174,13 +176,20 @@ ha_finding_each(ha_check_each each, void *context)
     return answer;
 }
 
+/* Lock held. */
+static void
+fill_counts(struct ha_check_summary *summary)
+{
+    summary->findings = finding_count;
+    summary->counted = counted;
+    summary->dropped = dropped;
+}
+
 void
 ha_finding_count(struct ha_check_summary *summary)
 {
     pthread_mutex_lock(&finding_lock);
-    summary->findings = finding_count;
-    summary->counted = counted;
-    summary->dropped = dropped;
+    fill_counts(summary);
     pthread_mutex_unlock(&finding_lock);
 }
 
@@ -205,10 +214,28 @@ ha_finding_begin(void)
     pthread_mutex_unlock(&finding_lock);
 }
 
-void
-ha_finding_end(const struct ha_check_summary *summary)
+/* The lock, unless somebody keeps it: the thread that a signal interrupts, perhaps. */
+static bool
+lock_soon(void)
 {
-    pthread_mutex_lock(&finding_lock);
+    const struct timespec pause = {.tv_nsec = 1000000};
+
+    for (unsigned i = 0; i < LOCK_TRIES; i++) {
+        if (pthread_mutex_trylock(&finding_lock) == 0) {
+            return true;
+        }
+        (void)nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+void
+ha_finding_end(struct ha_check_summary *summary)
+{
+    if (!lock_soon()) {
+        return;
+    }
+    fill_counts(summary);
     for (uint32_t i = 0; i < finding_count; i++) {
         ha_output_count(findings[i]);
     }

@@ -30,9 +30,11 @@ void ha_finding_count(struct ha_check_summary *summary);
 /* Forgets them all; how often they were made is told before. */
 void ha_finding_clear(void);
 
-/* For cpu/check/summary.c: a process begins and ends to be checked. */
+/* For cpu/check/summary.c: a process begins and ends to be checked.  The end may come
+ * in a signal handler, and fills what ha_finding_count fills; nothing is told where
+ * another thread does not let go of the lock for a second. */
 void ha_finding_begin(void);
-void ha_finding_end(const struct ha_check_summary *summary);
+void ha_finding_end(struct ha_check_summary *summary);
 
 /* The child has none. */
 void ha_finding_after_fork_child(void);

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "cpu/base/check_kinds.h"
+#include "cpu/check/end_signal.h"
 #include "cpu/check/finding.h"
 #include "cpu/check/kernel_name.h"
 #include "cpu/check/report.h"
@@ -30,17 +31,23 @@ ha_summary_accesses(uint64_t now_observed, uint64_t now_proved)
     add(&proved, now_proved);
 }
 
-void
-ha_summary_get(struct ha_check_summary *summary)
+static struct ha_check_summary
+counters(void)
 {
-    *summary = (struct ha_check_summary){
-        .size = sizeof *summary,
+    return (struct ha_check_summary){
+        .size = sizeof(struct ha_check_summary),
         .kinds = ha_check_kinds(),
         .launches = atomic_load(&launches),
         .unchecked = atomic_load(&unchecked),
         .observed = atomic_load(&observed),
         .proved = atomic_load(&proved),
     };
+}
+
+void
+ha_summary_get(struct ha_check_summary *summary)
+{
+    *summary = counters();
     ha_finding_count(summary);
 }
 
@@ -65,16 +72,16 @@ ha_summary_begin(void)
 {
     if (ha_check_kinds() != 0 && !atomic_exchange(&begun, true)) {
         ha_finding_begin();
+        ha_end_signal_watch(ha_summary_end);
     }
 }
 
 void
 ha_summary_end(void)
 {
-    struct ha_check_summary summary;
+    struct ha_check_summary summary = counters();
 
-    ha_summary_get(&summary);
-    if (atomic_exchange(&begun, false) || summary.counted > 0) {
+    if (atomic_exchange(&begun, false)) {
         ha_finding_end(&summary);
     }
 }

@@ -25,7 +25,8 @@ void ha_summary_get(struct ha_check_summary *summary);
 void ha_summary_clear(void);
 
 /* A process begins and ends to use HIP: lines for who reads them (output.h).  The end
- * is told once; nothing is told where nothing was ever checked. */
+ * is told once, also in a signal handler; nothing is told where nothing was ever
+ * checked. */
 void ha_summary_begin(void);
 void ha_summary_end(void);
 

@@ -134,7 +134,7 @@ def test_a_finding_is_shown_while_the_program_runs(program: str) -> None:
     assert line.startswith("hipadapt check: out-of-bounds")
     assert took < 50
     assert child.returncode == FOUND
-    assert "1 finding;" in errors
+    assert "1 finding, made 2 times;" in errors
 
 
 def test_a_signal_is_the_program_s_where_nothing_is_found(tmp_path: Path) -> None:

@@ -60,6 +60,7 @@ stderr_of(void (*work)(void))
         CHECK(dup2(ends[1], STDERR_FILENO) >= 0);
         ha_check_after_fork_child();
         ha_check_kinds_set(HA_CHECK_MEMORY);
+        ha_summary_begin();
         work();
         _exit(0);
     }

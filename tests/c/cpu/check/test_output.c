@@ -91,6 +91,11 @@ play(const char *program, const char *scene)
         (void)kill(getpid(), SIGKILL);
     } else if (strcmp(scene, "quick") == 0) {
         _exit(4);
+    } else if (strcmp(scene, "ended") == 0) {
+        (void)kill(getpid(), SIGTERM);
+    } else if (strcmp(scene, "handled") == 0) {
+        CHECK(signal(SIGTERM, SIG_IGN) != SIG_ERR);
+        (void)kill(getpid(), SIGTERM);
     } else if (strcmp(scene, "abort") == 0) {
         abort();
     } else if (strcmp(scene, "forks") == 0) {
@@ -187,6 +192,18 @@ test_file_keeps_findings_of_what_is_killed(void)
         CHECK_EQUAL(count_of(content_of(file), FINDING), 1);
         CHECK_EQUAL(count_of(text, SUMMARY), 0);
     }
+}
+
+static void
+test_summary_is_told_before_a_signal_ends_the_process(void)
+{
+    int status = run_scene("ended", file, errors);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    CHECK_EQUAL(count_of(content_of(file), SUMMARY), 1);
+    CHECK_PART(text, ", \"number\": 1, \"count\": 2}\n");
+
+    CHECK_EQUAL(WEXITSTATUS(run_scene("handled", file, errors)), 3);
+    CHECK_EQUAL(count_of(content_of(file), SUMMARY), 1);
 }
 
 static void
@@ -306,6 +323,7 @@ main(int count, char **words)
     (void)snprintf(errors, sizeof errors, "%s/errors", folder);
     RUN(test_file_has_a_line_for_each_finding);
     RUN(test_file_keeps_findings_of_what_is_killed);
+    RUN(test_summary_is_told_before_a_signal_ends_the_process);
     RUN(test_processes_share_the_file);
     RUN(test_file_has_all_that_are_kept);
     RUN(test_file_that_cannot_be_written_is_told);
