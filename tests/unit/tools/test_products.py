@@ -158,6 +158,28 @@ def test_device_headers_are_those_of_the_sources(package: Path) -> None:
             assert copy.read_bytes() == path.read_bytes(), f"build anew: {copy}"
 
 
+PROGRAM = """\
+#include <hipadapt/check.h>
+static int each(const struct ha_check_finding *found, void *context)
+{
+    *(unsigned long long *)context += found->count;
+    return 0;
+}
+int main(void)
+{
+    struct ha_check_summary summary;
+    unsigned long long count = 0;
+    summary.size = sizeof summary;
+    return hipadaptCheckStart("all,leaks") != 0 ||
+           hipadaptCheckFindings(each, &count) != 0 || count != 0 ||
+           hipadaptCheckSummary(&summary) != 0 ||
+           summary.kinds != (HA_CHECK_ALL | HA_CHECK_LEAKS) ||
+           hipadaptCheckStop() != 0 || hipadaptCheckClear() != 0 ||
+           hipadaptCheckStart("none") != 1 || *hipadaptGetErrorText() == 0;
+}
+"""
+
+
 @pytest.mark.parametrize("language", ["c", "c++"])
 def test_header_of_checks_serves_programs_in(
     language: str, package: Path, device: Path, tmp_path: Path
@@ -165,26 +187,7 @@ def test_header_of_checks_serves_programs_in(
     zig = zig_program()
     assert zig is not None
     source = tmp_path / "program.c"
-    source.write_text("""
-        #include <hipadapt/check.h>
-        static int each(const struct ha_check_finding *found, void *context)
-        {
-            *(unsigned long long *)context += found->count;
-            return 0;
-        }
-        int main(void)
-        {
-            struct ha_check_summary summary;
-            unsigned long long count = 0;
-            summary.size = sizeof summary;
-            return hipadaptCheckStart("all,leaks") != 0 ||
-                   hipadaptCheckFindings(each, &count) != 0 || count != 0 ||
-                   hipadaptCheckSummary(&summary) != 0 ||
-                   summary.kinds != (HA_CHECK_ALL | HA_CHECK_LEAKS) ||
-                   hipadaptCheckStop() != 0 || hipadaptCheckClear() != 0 ||
-                   hipadaptCheckStart("none") != 1 || *hipadaptGetErrorText() == 0;
-        }
-    """)
+    source.write_text(PROGRAM)
     words = [zig, "c++" if language == "c++" else "cc", "-x", language, "-Wall"]
     words += ["-Wextra", "-Werror", "-pedantic", f"-I{package / 'include'}"]
     words += [str(source), "-o", str(tmp_path / "program"), "-x", "none", str(device)]
