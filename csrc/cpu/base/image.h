@@ -144,6 +144,8 @@ struct ha_check_site {
     uint32_t line, column; /* offset 40: 0: not known */
     uint32_t what;         /* offset 48: enum ha_site_bits */
     uint32_t root;         /* offset 52: enum ha_check_root */
+    uint32_t bytes;        /* offset 56: of the access; 0: it depends */
+    uint32_t reserved;
 };
 
 /* What the device gives to an image.  One constant instance lives in
@@ -284,7 +286,7 @@ _Static_assert(offsetof(struct ha_lane, trip) == 40, "lane layout is in IR");
 _Static_assert(sizeof(struct ha_warp_site) == 40, "site layout is in IR");
 _Static_assert(sizeof(struct ha_place) == 64, "frames are aligned to 64 bytes");
 _Static_assert(sizeof(struct ha_image_tensor) == 96, "tensor layout is in a header");
-_Static_assert(sizeof(struct ha_check_site) == 56, "site layout is in IR");
+_Static_assert(sizeof(struct ha_check_site) == 64, "site layout is in IR");
 _Static_assert(sizeof(struct ha_image_arg) == 16, "argument layout is in IR");
 _Static_assert(sizeof(struct ha_image_kernel) == 64, "kernel layout is in IR");
 _Static_assert(sizeof(struct ha_image_variable) == 32, "variable layout is in IR");

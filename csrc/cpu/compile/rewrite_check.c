@@ -194,7 +194,7 @@ write_text(struct ha_rewriter *rewriter, uint32_t site, const char *what,
 
 static void
 write_site(struct ha_rewriter *rewriter, const struct ir_inst *inst,
-           const struct root *root, uint32_t what)
+           const struct root *root, uint32_t what, uint64_t bytes)
 {
     uint32_t site = rewriter->check_sites;
     struct ir_place place = ir_place_of(&rewriter->module, inst->place);
@@ -205,11 +205,11 @@ write_site(struct ha_rewriter *rewriter, const struct ir_inst *inst,
     write_text(rewriter, site, "root", root->name);
     ir_print(&rewriter->tail,
              "@__ha_check_site.%u = internal constant { ptr, ptr, ptr, ptr, i64, i32, "
-             "i32, i32, i32 } { ptr @__ha_check_file.%u, ptr @__ha_check_function.%u, "
+             "i32, i32, i32, i32, i32 } { ptr @__ha_check_file.%u, ptr @__ha_check_function.%u, "
              "ptr @__ha_check_text.%u, ptr @__ha_check_root.%u, i64 %llu, i32 %u, i32 "
-             "%u, i32 %u, i32 %u }\n",
+             "%u, i32 %u, i32 %u, i32 %u, i32 0 }\n",
              site, site, site, site, site, (unsigned long long)root->bytes, place.line,
-             place.column, what, (unsigned)root->kind);
+             place.column, what, (unsigned)root->kind, (unsigned)bytes);
 }
 
 struct ir_slice
@@ -231,7 +231,8 @@ ha_check_line(struct ha_rewriter *rewriter, const struct ir_function *function,
     struct ir_slice value = ir_trim(parts[3]);
     value = ir_without_attributes(ir_part(value, 4, value.size), &unused);
     struct root root = root_of(rewriter, function, values, address.name);
-    write_site(rewriter, inst, &root, (uint32_t)strtoul(bits.at, NULL, 10));
+    write_site(rewriter, inst, &root, (uint32_t)strtoul(bits.at, NULL, 10),
+               size.at[0] == '%' ? 0 : strtoull(size.at, NULL, 10));
     struct ir_slice name = ha_host_text(rewriter, address.name, false);
     return ir_format(rewriter->arena,
                      "call void @__ha_rt_check(ptr %.*s, i64 %.*s, ptr "

@@ -11,11 +11,13 @@
 #include "cpu/check/race.h"
 #include "cpu/exec/workgroup.h"
 #include "cpu/memory/access.h"
-#include "cpu/memory/memory.h"
+#include "cpu/memory/check_memory.h"
 
 #define STACK_BYTES ((size_t)12 << 10)
 #define ROOT_COUNT 8u /* a power of two */
-#define NEAR_BYTES 256u
+/* What lies around an allocation (cpu/base/span.h). */
+#define GAP_LEAST 256u
+#define GAP_MOST ((uint64_t)1 << 20)
 
 /* What a thread remembers: allocations that addresses were found to begin in. */
 struct checks {
@@ -65,15 +67,6 @@ space_of_root(enum ha_check_root root)
     default:
         return HA_SPACE_UNKNOWN;
     }
-}
-
-static enum ha_check_space
-space_of_memory(enum ha_memory_kind kind)
-{
-    return kind == HA_MEMORY_MANAGED                                ? HA_SPACE_MANAGED
-           : kind == HA_MEMORY_HOST || kind == HA_MEMORY_REGISTERED ? HA_SPACE_PINNED
-           : kind == HA_MEMORY_VARIABLE                             ? HA_SPACE_VARIABLE
-                                                                    : HA_SPACE_GLOBAL;
 }
 
 static const char *
@@ -141,7 +134,58 @@ report(const struct access *access, enum ha_check_what what, const char *words,
     ha_runner_idle(access->runner);
 }
 
+static bool
+in_block(const struct access *access)
+{
+    const struct ha_group *group = access->runner->group;
+    const struct ha_launch *launch = group->launch;
+
+    return lies_in(access, (uintptr_t)group->shared,
+                   (uint64_t)launch->kernel->shared_static +
+                       launch->shared_dynamic_bytes);
+}
+
+/* What an access is in. */
+static struct ha_check_memory
+memory_of(const struct access *access)
+{
+    const struct ha_launch *launch = access->runner->group->launch;
+    const struct ha_check_site *site = access->site;
+    bool dynamic = site->root == HA_ROOT_DYNAMIC;
+    struct ha_check_memory memory = {.space = space_of_root(site->root)};
+
+    if (memory.space != HA_SPACE_UNKNOWN) {
+        memory.name = site->root_name;
+        memory.base = access->root;
+        memory.bytes = dynamic ? launch->shared_dynamic_bytes : site->root_bytes;
+    } else if (in_block(access)) {
+        memory.space = HA_SPACE_SHARED;
+    } else {
+        ha_runner_busy(access->runner);
+        ha_checked_describe(access->at, access->size, &memory);
+        ha_runner_idle(access->runner);
+    }
+    return memory;
+}
+
 /* ---- bounds ---- */
+
+/* Ends the launch: the access would hit what is not the kernel's. */
+__attribute__((noreturn)) static void
+quit(const struct access *access, const char *detail)
+{
+    access->runner->busy = 0;
+    access->runner->fault.kind = HA_FAULT_ADDRESS;
+    access->runner->fault.address = access->at;
+    access->runner->fault.detail = detail;
+    ha_runner_quit(access->runner);
+}
+
+static bool
+writes(const struct access *access)
+{
+    return (access->site->what & HA_SITE_WRITE) != 0;
+}
 
 static bool
 check_variable(const struct access *access, uint64_t bytes)
@@ -154,6 +198,9 @@ check_variable(const struct access *access, uint64_t bytes)
                                     .name = access->site->root_name,
                                     .base = access->root,
                                     .bytes = bytes});
+    if (access->site->root == HA_ROOT_LOCAL && writes(access)) {
+        quit(access, "a write beyond a variable of the lane");
+    }
     return false;
 }
 
@@ -162,7 +209,7 @@ is_known(const struct access *access)
 {
     const struct checks *known = access->known;
 
-    if (known->changes != ha_memory_changes()) {
+    if (known->changes != ha_checked_changes()) {
         return false;
     }
     for (uint32_t i = 0; i < ROOT_COUNT; i++) {
@@ -177,7 +224,7 @@ is_known(const struct access *access)
 }
 
 static void
-remember(struct checks *known, const struct ha_range *range, uint64_t changes)
+remember(struct checks *known, const struct ha_checked_range *range, uint64_t changes)
 {
     if (known->changes != changes) {
         for (uint32_t i = 0; i < ROOT_COUNT; i++) {
@@ -186,91 +233,97 @@ remember(struct checks *known, const struct ha_range *range, uint64_t changes)
         known->changes = changes;
     }
     uint32_t place = known->next++ % ROOT_COUNT;
-    known->ranges[place].begin = (uintptr_t)range->base;
-    known->ranges[place].end = (uintptr_t)range->base + range->size;
-}
-
-/* The allocation that an address lies in. */
-static bool
-find_range(struct ha_runner *runner, uintptr_t at, struct ha_range *range,
-           uint64_t *changes)
-{
-    ha_runner_busy(runner);
-    *changes = ha_memory_changes(); /* before the look */
-    bool found =
-        ha_memory_find((const void *)at, range) && range->kind != HA_MEMORY_RESERVED;
-    ha_runner_idle(runner);
-    return found;
-}
-
-/* Ends the launch: the access would hit what is not HIP's. */
-__attribute__((noreturn)) static void
-quit(const struct access *access)
-{
-    access->runner->fault.kind = HA_FAULT_ADDRESS;
-    access->runner->fault.address = access->at;
-    access->runner->fault.detail = (access->site->what & HA_SITE_WRITE) != 0
-                                       ? "a write to memory that HIP does not know"
-                                       : "a read of memory that HIP does not know";
-    ha_runner_quit(access->runner);
+    known->ranges[place].begin = range->begin;
+    known->ranges[place].end = range->begin + range->bytes;
 }
 
 /* Whether an access hits nothing but the room around an allocation. */
 static bool
-is_near(const struct access *access, const struct ha_range *range)
+is_near(const struct access *access, const struct ha_checked_range *range)
 {
-    uintptr_t begin = (uintptr_t)range->base;
+    uint64_t gap = range->bytes / 4 < GAP_MOST ? range->bytes / 4 : GAP_MOST;
 
-    return access->at + NEAR_BYTES >= begin &&
-           access->at + access->size <= begin + range->size + NEAR_BYTES;
+    gap = gap < GAP_LEAST ? GAP_LEAST : gap;
+    return access->at + gap >= range->begin &&
+           access->at + access->size <= range->begin + range->bytes + gap;
 }
 
+/* An access that is not in the memory that `at` belongs to. */
 static void
-report_beside(const struct access *access, const struct ha_range *range)
+report_memory(const struct access *access, enum ha_check_what what, uintptr_t at,
+              uint64_t bytes)
 {
-    report(access, HA_FOUND_OUT_OF_BOUNDS, "out-of-bounds",
-           (struct ha_check_memory){.space = space_of_memory(range->kind),
-                                    .base = (uintptr_t)range->base,
-                                    .bytes = range->size});
+    struct ha_check_memory memory = {0};
+
+    if (what != HA_FOUND_UNKNOWN_MEMORY) {
+        ha_checked_describe(at, bytes, &memory);
+    }
+    report(access, what,
+           what == HA_FOUND_USE_AFTER_FREE   ? "use after free:"
+           : what == HA_FOUND_UNKNOWN_MEMORY ? "unknown memory:"
+                                             : "out-of-bounds",
+           memory);
 }
 
-/* An address that was computed from no variable. */
+/* By the allocation that the address was computed from.  True: that says all, and
+ * *right is the answer. */
+static bool
+check_root(const struct access *access, bool *right)
+{
+    uint64_t changes = ha_checked_changes(); /* before the look */
+    struct ha_checked_range range;
+
+    *right = false;
+    if (access->site->root != HA_ROOT_POINTER) {
+        return false;
+    }
+    bool alive = ha_checked_find(access->root, 1, &range);
+    if (range.space == HA_SPACE_UNKNOWN || access->root < range.begin ||
+        access->root - range.begin >= range.bytes) {
+        return false;
+    }
+    if (alive && lies_in(access, range.begin, range.bytes)) {
+        remember(access->known, &range, changes);
+        *right = true;
+        return true;
+    }
+    report_memory(access, alive ? HA_FOUND_OUT_OF_BOUNDS : HA_FOUND_USE_AFTER_FREE,
+                  alive ? access->root : access->at, 1);
+    if (!is_near(access, &range)) {
+        bool beside;
+        if (!ha_access_allowed((const void *)access->at, access->size, &beside)) {
+            quit(access, writes(access) ? "a write far from its allocation"
+                                        : "a read far from its allocation");
+        }
+    }
+    return true;
+}
+
+/* An address that was computed from no variable.  Within a busy section. */
 static bool
 check_memory(const struct access *access)
 {
-    struct ha_range range;
-    uint64_t changes;
-    bool beside = false, found = false;
+    struct ha_checked_range range;
+    bool beside, right;
 
-    if (is_known(access)) {
+    if (check_root(access, &right)) {
+        return right;
+    }
+    uint64_t changes = ha_checked_changes();
+    if (ha_checked_find(access->at, access->size, &range)) {
+        remember(access->known, &range, changes);
         return true;
     }
-    if (access->site->root == HA_ROOT_POINTER &&
-        find_range(access->runner, access->root, &range, &changes)) {
-        if (lies_in(access, (uintptr_t)range.base, range.size)) {
-            if (range.kind != HA_MEMORY_MAPPED) {
-                remember(access->known, &range, changes);
-            }
-            return true;
-        }
-        report_beside(access, &range);
-        found = true;
+    if (ha_access_allowed((const void *)access->at, access->size, &beside)) {
+        return true;
     }
-    ha_runner_busy(access->runner);
-    bool allowed = ha_access_allowed((const void *)access->at, access->size, &beside);
-    ha_runner_idle(access->runner);
-    if (allowed || (found && is_near(access, &range))) {
-        return !found;
+    enum ha_check_what what = ha_checked_what(access->at, access->size);
+    report_memory(access, what, access->at, access->size);
+    if (what == HA_FOUND_UNKNOWN_MEMORY) {
+        quit(access, writes(access) ? "a write to memory that HIP does not know"
+                                    : "a read of memory that HIP does not know");
     }
-    if (!found && beside && find_range(access->runner, access->at, &range, &changes)) {
-        report_beside(access, &range);
-        return false;
-    }
-    if (!found) {
-        report(access, HA_FOUND_UNKNOWN_MEMORY,
-               "unknown memory:", (struct ha_check_memory){0});
-    }
-    quit(access);
+    return false;
 }
 
 static bool
@@ -290,7 +343,13 @@ check_bounds(const struct access *access)
     case HA_ROOT_POINTER:
         break;
     }
-    return check_memory(access);
+    if (is_known(access)) {
+        return true;
+    }
+    ha_runner_busy(access->runner);
+    bool right = check_memory(access);
+    ha_runner_idle(access->runner);
+    return right;
 }
 
 static void
@@ -299,7 +358,7 @@ check_alignment(const struct access *access)
     uint64_t align = (uint64_t)1 << (access->site->what >> HA_SITE_ALIGN_SHIFT);
 
     if ((access->at & (align - 1)) != 0) {
-        report(access, HA_FOUND_MISALIGNED, "misaligned", (struct ha_check_memory){0});
+        report(access, HA_FOUND_MISALIGNED, "misaligned", memory_of(access));
     }
 }
 
@@ -354,17 +413,6 @@ stores_same(const struct access *access)
            memcmp((const void *)access->at, &access->value, access->size) == 0;
 }
 
-static bool
-in_block(const struct access *access)
-{
-    const struct ha_group *group = access->runner->group;
-    const struct ha_launch *launch = group->launch;
-
-    return lies_in(access, (uintptr_t)group->shared,
-                   (uint64_t)launch->kernel->shared_static +
-                       launch->shared_dynamic_bytes);
-}
-
 static void
 report_race(const struct access *access, const struct ha_race_other *other)
 {
@@ -378,7 +426,7 @@ report_race(const struct access *access, const struct ha_race_other *other)
         .device = (int)launch->device,
         .address = other->at,
         .here = side_of(access),
-        .other = side_at(launch, site, access->size),
+        .other = side_at(launch, site, site->bytes > 0 ? site->bytes : access->size),
         .message = message,
     };
 
@@ -386,9 +434,7 @@ report_race(const struct access *access, const struct ha_race_other *other)
         return;
     }
     set_place(&found.other, &launch->grid, other->block, other->lane);
-    found.memory.name = access->site->root_name;
-    found.memory.space =
-        in_block(access) ? HA_SPACE_SHARED : space_of_root(access->site->root);
+    found.memory = memory_of(access);
     (void)snprintf(message, sizeof message, "race: %s after %s without an order%s",
                    word_of(access->site->what), word_of(site->what),
                    equal ? ", of one value" : "");
