@@ -12,6 +12,7 @@
 #include "cpu/exec/workgroup.h"
 #include "cpu/memory/access.h"
 #include "cpu/memory/check_memory.h"
+#include "cpu/memory/check_tree.h"
 
 #define STACK_BYTES ((size_t)12 << 10)
 #define ROOT_COUNT 8u /* a power of two */
@@ -257,6 +258,11 @@ report_memory(const struct access *access, enum ha_check_what what, uintptr_t at
 
     if (what != HA_FOUND_UNKNOWN_MEMORY) {
         ha_checked_describe(at, bytes, &memory);
+    }
+    if (what == HA_FOUND_OUT_OF_BOUNDS && writes(access)) {
+        struct ha_record record;
+        /* So that what was written over is not told again when it is freed. */
+        (void)ha_checked_look(memory.base, true, &record);
     }
     report(access, what,
            what == HA_FOUND_USE_AFTER_FREE   ? "use after free:"

@@ -175,8 +175,9 @@ ha_found_late_access(const void *ptr, uint64_t bytes, uint32_t bits, uint64_t st
     struct ha_check_memory memory;
 
     if (!is_asked_for() || !ha_checked_look((uintptr_t)ptr, false, &record) ||
-        !record.pending || record.stream != stream) {
-        return;
+        (record.state == HA_RECORD_ALIVE &&
+         (!record.pending || record.stream != stream))) {
+        return; /* not alive: the free has run since the arguments were looked at */
     }
     (void)ha_checked_look((uintptr_t)ptr, true, &record);
     ha_checked_tell(&record, &memory);
@@ -193,9 +194,11 @@ ha_found_damage(const void *at, const void *base)
     struct ha_check_memory memory;
     struct ha_record record;
 
-    if (!is_asked_for() || !ha_checked_look((uintptr_t)base, true, &record)) {
-        return;
+    if (!is_asked_for() || !ha_checked_look((uintptr_t)base, false, &record) ||
+        record.told) {
+        return; /* who did it is known */
     }
+    (void)ha_checked_look((uintptr_t)base, true, &record);
     bool inside = (uintptr_t)at - record.base < record.bytes;
     bool before = (uintptr_t)at < record.base;
     ha_checked_tell(&record, &memory);
