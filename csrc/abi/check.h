@@ -11,17 +11,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is checked; HIPADAPT_CHECK=memory,race,init,sync,nan or all. */
+/* What is checked: HIPADAPT_CHECK=memory,race, or all.  The device refuses those that
+ * are marked. */
 enum ha_check_kinds {
     HA_CHECK_MEMORY = 1 << 0, /* bounds, life, alignment */
     HA_CHECK_RACE = 1 << 1,
-    HA_CHECK_INIT = 1 << 2, /* reads of what nobody wrote */
-    HA_CHECK_SYNC = 1 << 3, /* barriers and warp calls */
-    HA_CHECK_NAN = 1 << 4,
+    HA_CHECK_INIT = 1 << 2, /* reads of what nobody wrote; refused */
+    HA_CHECK_SYNC = 1 << 3, /* barriers and warp calls; refused */
+    HA_CHECK_NAN = 1 << 4,  /* refused */
     HA_CHECK_ALL = (1 << 5) - 1,
     /* These are asked for by name besides `all`. */
-    HA_CHECK_LEAKS = 1 << 8,    /* leaks: allocations that are there at the end */
-    HA_CHECK_STRICT = 1 << 9,   /* strict: barriers that lanes of the block have left */
+    HA_CHECK_LEAKS = 1 << 8, /* leaks: allocations that are there at the end */
+    HA_CHECK_STRICT =
+        1 << 9, /* strict: barriers that lanes of the block have left; refused */
     HA_CHECK_EQUAL = 1 << 10,   /* equal: races of writes that all store one value */
     HA_CHECK_RELAXED = 1 << 11, /* relaxed-warps: lanes of a warp do not race */
     HA_CHECK_QUIET = 1 << 12    /* quiet: findings are kept, and not printed */

@@ -17,16 +17,20 @@ class Kind(NamedTuple):
 CHECKS: dict[str, str] = {  # word -> what it checks; `all` is these
     "memory": "bounds, life and alignment of memory",
     "race": "accesses that nothing orders",
-    "init": "reads of memory that nobody wrote",
-    "sync": "barriers and calls of warps",
-    "nan": "the first NaN or infinity of a computation",
 }
 OPTIONS: dict[str, str] = {  # asked for besides
     "leaks": "memory that is still allocated at the end of the process",
-    "strict": "barriers that lanes of the block have left, too",
     "equal": "races of writes that all store the same value, too",
     "relaxed-warps": "lanes of one warp count as ordered: they do not race",
     "quiet": "findings are kept for the program, and not printed",
+}
+BITS: dict[str, int] = {  # of enum ha_check_kinds
+    "memory": 1 << 0,
+    "race": 1 << 1,
+    "leaks": 1 << 8,
+    "equal": 1 << 10,
+    "relaxed-warps": 1 << 11,
+    "quiet": 1 << 12,
 }
 KINDS: dict[str, Kind] = {
     kind.name: kind
@@ -90,54 +94,6 @@ KINDS: dict[str, Kind] = {
             "equal",
             "several writes of the same value to the same bytes that nothing orders",
             "Let one thread write, or write atomically: the order is not defined, though the value is.",
-        ),
-        Kind(
-            "uninitialised",
-            "init",
-            "a result depends on memory that nobody wrote",
-            "Write the memory before it is read: fill it from the host, or let each thread write its part and wait at a barrier.",
-        ),
-        Kind(
-            "diverged-barrier",
-            "sync",
-            "threads of a block wait at different barriers",
-            "Move the barrier out of the branch, so that all threads of the block come to the same one.",
-        ),
-        Kind(
-            "left-barrier",
-            "strict",
-            "a barrier that other threads of the block will never reach, because they have returned",
-            "Let threads that have nothing to do skip the work and still come to the barrier. AMD's GPUs allow it, others do not.",
-        ),
-        Kind(
-            "absent-lanes",
-            "sync",
-            "a call of a warp names lanes that are not there",
-            "Make the mask of the lanes that come to the call, with __activemask() or __ballot_sync() before the branch.",
-        ),
-        Kind(
-            "absent-source",
-            "sync",
-            "a shuffle reads from a lane that is not there",
-            "Let all lanes that are read from take part in the shuffle; move it out of the branch.",
-        ),
-        Kind(
-            "not-cooperative",
-            "sync",
-            "a barrier of the whole grid in a launch that is not cooperative",
-            "Launch the kernel with hipLaunchCooperativeKernel or hipModuleLaunchCooperativeKernel.",
-        ),
-        Kind(
-            "nan",
-            "nan",
-            "an operation on finite numbers gives the first NaN",
-            "Look at the operands of the operation: 0/0, a root or logarithm of a negative number, infinity minus infinity.",
-        ),
-        Kind(
-            "infinity",
-            "nan",
-            "an operation on finite numbers gives the first infinity",
-            "Look at the operands of the operation: a division by zero, or a result that is too large for its type.",
         ),
     )
 }

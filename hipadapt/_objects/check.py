@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 from .. import _core, errors
 from .._check.finding import Finding
 from .._check.findings import Findings, Summary
-from .._check.kinds import CHECKS, OPTIONS
+from .._check.kinds import BITS, CHECKS, OPTIONS
 from .._check.read import Reader
 
 if TYPE_CHECKING:
@@ -21,11 +21,6 @@ __all__ = ["CheckBlock", "check"]
 
 _Counters = tuple[int, ...]
 
-# Bits of a summary (csrc/abi/check.h).
-_BITS = {
-    **{word: 1 << bit for bit, word in enumerate(CHECKS)},
-    **{word: 1 << 8 + bit for bit, word in enumerate(OPTIONS)},
-}
 _QUIET, _RELAXED = "quiet", "relaxed-warps"
 
 _lock = threading.Lock()
@@ -45,7 +40,7 @@ os.register_at_fork(after_in_child=_forked)
 def _expanded(words: str) -> frozenset[str]:
     """Words between commas; `all` is five."""
     given = {word.strip(" \t") for word in words.split(",")} - {""}
-    for word in sorted(given - _BITS.keys() - {"all"}):
+    for word in sorted(given - BITS.keys() - {"all"}):
         raise ValueError(
             f"hipadapt.check: argument 'kinds': {word!r} is no kind of check; there "
             f"are {', '.join(CHECKS)}, all, {', '.join(OPTIONS)}"
@@ -55,7 +50,7 @@ def _expanded(words: str) -> frozenset[str]:
 
 def _current() -> frozenset[str]:
     bits = _core.check_summary()[0]
-    return frozenset(word for word, bit in _BITS.items() if bits & bit)
+    return frozenset(word for word, bit in BITS.items() if bits & bit)
 
 
 def _wanted() -> str:
@@ -66,7 +61,7 @@ def _wanted() -> str:
     words = frozenset[str]().union(*asked)
     if not all(_QUIET in one for one in asked):
         words -= {_QUIET}
-    return ",".join(word for word in _BITS if word in words)
+    return ",".join(word for word in BITS if word in words)
 
 
 def _findings() -> dict[int, Finding]:
@@ -158,7 +153,7 @@ class CheckBlock:
 
     @property
     def _asked(self) -> tuple[str, ...]:
-        return tuple(word for word in _BITS if word in self._words - {_QUIET})
+        return tuple(word for word in BITS if word in self._words - {_QUIET})
 
     def _refuse_contradiction(self) -> None:
         """Lanes of a warp can't race for one block and be ordered for another."""
@@ -209,9 +204,8 @@ def check(kinds: Any = "all", *, show: bool = False) -> Any:
     Parameters
     ----------
     kinds : str or tuple
-        Words of HIPADAPT_CHECK between commas: ``memory``, ``race``, ``init``,
-        ``sync``, ``nan``, ``all`` for these five; besides them ``leaks``, ``strict``,
-        ``equal`` and ``relaxed-warps``.  Or the result of a call.
+        Words of HIPADAPT_CHECK between commas: ``memory``, ``race``, ``all`` for
+        both; besides them ``leaks``, ``equal`` and ``relaxed-warps``.  Or the result of a call.
     show : bool
         Findings are printed to stderr as well, when they are made.
 

@@ -61,6 +61,12 @@ def kinds_py(checks: dict[str, Any]) -> str:
         "",
         *pairs("CHECKS", "word -> what it checks; `all` is these", checks["checks"]),
         *pairs("OPTIONS", "asked for besides", checks["options"]),
+        "BITS: dict[str, int] = {  # of enum ha_check_kinds",
+        *[
+            f"    {c_text(row['word'])}: 1 << {row['bit']},"
+            for row in [*checks["checks"], *checks["options"]]
+        ],
+        "}",
         "KINDS: dict[str, Kind] = {",
         "    kind.name: kind",
         "    for kind in (",
@@ -88,7 +94,7 @@ def page(checks: dict[str, Any]) -> str:
         "| --- | --- |",
     ]
     lines += [f"| `{row['word']}` | {row['text']} |" for row in checks["checks"]]
-    lines += ["| `all` | these five |"]
+    lines += ["| `all` | all of these |"]
     lines += [
         "",
         "These are asked for besides, as in `all,leaks`:",
@@ -105,17 +111,33 @@ def page(checks: dict[str, Any]) -> str:
         lines += [
             f"### {kind['name']}",
             "",
-            f"{words}. Asked for by `{kind['word']}`.",
+            words,
             "",
         ]
         lines += [advice, ""]
     return "\n".join(lines)
 
 
+def offered(checks: dict[str, Any]) -> dict[str, Any]:
+    """Without the words that come later, and what they ask for; with the bits."""
+    for first, name in ((0, "checks"), (8, "options")):
+        for bit, row in enumerate(checks[name], first):
+            row["bit"] = bit
+    words = {
+        row["word"]
+        for row in [*checks["checks"], *checks["options"]]
+        if "later" not in row
+    }
+    return {
+        name: [row for row in rows if row["word"] in words]
+        for name, rows in checks.items()
+    }
+
+
 def emit(api: Api) -> dict[str, str]:
     checks = json.loads(DESCRIPTION.read_text(encoding="utf-8"))
     return {
         TABLE: kinds_def(checks["kinds"]),
-        PYTHON: kinds_py(checks),
-        PAGE: page(checks),
+        PYTHON: kinds_py(offered(checks)),
+        PAGE: page(offered(checks)),
     }

@@ -12,6 +12,11 @@
 
 #include "core/status.h"
 
+/* What the device looks for; other bits of the enum are words that it refuses. */
+#define HA_CHECK_BUILT                                                                 \
+    (HA_CHECK_MEMORY | HA_CHECK_RACE | HA_CHECK_LEAKS | HA_CHECK_EQUAL |               \
+     HA_CHECK_RELAXED | HA_CHECK_QUIET)
+
 /* At present.  A word of the environment that is not known is told once, and checks
  * nothing. */
 uint32_t ha_check_kinds(void);

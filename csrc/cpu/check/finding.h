@@ -15,8 +15,9 @@
 
 #include "abi/check.h"
 
-#define HA_FINDINGS_MAX 1000u /* different ones; further ones are counted as dropped   \
-                               */
+#define HA_FINDINGS_MAX                                                                \
+    1000u /* different ones; further ones are counted as dropped                       \
+           */
 
 /* `found` is borrowed for the call; its `count` is not read.  NULL texts are empty. */
 void ha_finding_add(const struct ha_check_finding *found);

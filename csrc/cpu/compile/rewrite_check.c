@@ -203,13 +203,14 @@ write_site(struct ha_rewriter *rewriter, const struct ir_inst *inst,
     write_text(rewriter, site, "function", place.function);
     write_text(rewriter, site, "text", line_of(rewriter, &place));
     write_text(rewriter, site, "root", root->name);
-    ir_print(&rewriter->tail,
-             "@__ha_check_site.%u = internal constant { ptr, ptr, ptr, ptr, i64, i32, "
-             "i32, i32, i32, i32, i32 } { ptr @__ha_check_file.%u, ptr @__ha_check_function.%u, "
-             "ptr @__ha_check_text.%u, ptr @__ha_check_root.%u, i64 %llu, i32 %u, i32 "
-             "%u, i32 %u, i32 %u, i32 %u, i32 0 }\n",
-             site, site, site, site, site, (unsigned long long)root->bytes, place.line,
-             place.column, what, (unsigned)root->kind, (unsigned)bytes);
+    ir_print(
+        &rewriter->tail,
+        "@__ha_check_site.%u = internal constant { ptr, ptr, ptr, ptr, i64, i32, "
+        "i32, i32, i32, i32, i32 } { ptr @__ha_check_file.%u, ptr @__ha_check_function.%u, "
+        "ptr @__ha_check_text.%u, ptr @__ha_check_root.%u, i64 %llu, i32 %u, i32 "
+        "%u, i32 %u, i32 %u, i32 %u, i32 0 }\n",
+        site, site, site, site, site, (unsigned long long)root->bytes, place.line,
+        place.column, what, (unsigned)root->kind, (unsigned)bytes);
 }
 
 struct ir_slice

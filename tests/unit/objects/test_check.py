@@ -14,7 +14,7 @@ import pytest
 
 import hipadapt
 from hipadapt import _core, hip
-from hipadapt._check.kinds import CHECKS, KINDS, OPTIONS
+from hipadapt._check.kinds import BITS, CHECKS, KINDS, OPTIONS
 
 pytestmark = pytest.mark.usefixtures("cpu")
 
@@ -58,9 +58,7 @@ def data_race(made: hipadapt.Module | None = None) -> None:
 
 def checked() -> set[str]:
     bits = _core.check_summary()[0]
-    words = {word: 1 << i for i, word in enumerate(CHECKS)}
-    words |= {word: 1 << 8 + i for i, word in enumerate(OPTIONS)}
-    return {word for word, bit in words.items() if bits & bit}
+    return {word for word, bit in BITS.items() if bits & bit}
 
 
 def test_block_lists_what_kernels_do_wrong() -> None:

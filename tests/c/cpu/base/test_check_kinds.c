@@ -16,11 +16,10 @@ test_words_are_bits(void)
         {"", 0},
         {" , ,", 0},
         {"memory", HA_CHECK_MEMORY},
-        {" race , init ", HA_CHECK_RACE | HA_CHECK_INIT},
-        {"all", HA_CHECK_ALL},
-        {"all,leaks,strict", HA_CHECK_ALL | HA_CHECK_LEAKS | HA_CHECK_STRICT},
-        {"nan,sync,equal,relaxed-warps",
-         HA_CHECK_NAN | HA_CHECK_SYNC | HA_CHECK_EQUAL | HA_CHECK_RELAXED},
+        {" race , memory ", HA_CHECK_RACE | HA_CHECK_MEMORY},
+        {"all", HA_CHECK_MEMORY | HA_CHECK_RACE},
+        {"all,leaks", HA_CHECK_MEMORY | HA_CHECK_RACE | HA_CHECK_LEAKS},
+        {"equal,relaxed-warps", HA_CHECK_EQUAL | HA_CHECK_RELAXED},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         uint32_t kinds = 12345;
@@ -32,14 +31,15 @@ test_words_are_bits(void)
 static void
 test_other_words_are_named(void)
 {
-    static const char *const texts[] = {"memories", "memory;race", "all,mem", "Memory"};
+    static const char *const texts[] = {"memories", "memory;race", "all,mem", "Memory",
+                                        "init",     "sync",        "nan",     "strict"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         uint32_t kinds = 7;
         CHECK(ha_check_kinds_read(texts[i], &kinds) == HA_ERROR_INVALID);
         CHECK(kinds == 7);
     }
     uint32_t kinds;
-    (void)ha_check_kinds_read("race, what ,init", &kinds);
+    (void)ha_check_kinds_read("race, what ,memory", &kinds);
     CHECK(strstr(ha_error_text(), "'what' is no kind of check") != NULL);
 }
 
@@ -49,8 +49,8 @@ test_bits_are_words_again(void)
     for (uint32_t kinds = 0; kinds < 1u << 12; kinds++) {
         char text[HA_CHECK_WORDS_BYTES];
         uint32_t again;
-        uint32_t known = kinds & (HA_CHECK_ALL | 0xf00);
-        ha_check_kinds_write(kinds, text);
+        uint32_t known = kinds & HA_CHECK_BUILT;
+        ha_check_kinds_write(known, text);
         CHECK(ha_check_kinds_read(text, &again) == HA_OK && again == known);
     }
 }
