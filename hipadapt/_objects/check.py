@@ -205,7 +205,8 @@ def check(kinds: Any = "all", *, show: bool = False) -> Any:
     ----------
     kinds : str or tuple
         Words of HIPADAPT_CHECK between commas: ``memory``, ``race``, ``all`` for
-        both; besides them ``leaks``, ``equal`` and ``relaxed-warps``.  Or the result of a call.
+        both; besides them ``leaks``, ``equal`` and ``relaxed-warps``.  Or the result of
+        a call.
     show : bool
         Findings are printed to stderr as well, when they are made.
 

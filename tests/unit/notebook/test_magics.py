@@ -149,7 +149,7 @@ def test_time_refuses_what_makes_no_sense(
         ("%%hip --std ", {"c++17", "c++20"}),
         ("%hip_time -", {"-n", "-r", "-o"}),
         ("%%hip_check m", {"memory"}),
-        ("%%hip_check ", {"all", "race", "strict"}),
+        ("%%hip_check ", {"all", "race", "leaks"}),
     ],
 )
 def test_options_are_completed(shell: Any, line: str, expected: set[str]) -> None:
