@@ -15,6 +15,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hipadapt._check.kinds import CHECKS, OPTIONS
 from tests.kernels.case import Check
 from tests.kernels.worker import Worker, environment
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from .finding import Finding
 
 KERNEL_LIMIT_s = 10
+OFFERED = {"all", *CHECKS, *OPTIONS}
 
 
 @dataclass
@@ -36,7 +38,11 @@ class Report:
 
 
 def client(cache: Path, check: str, threads: int) -> Worker:
-    """A process that checks kernels for `check`; an empty text: without checks."""
+    """A process that checks kernels for `check`; an empty text: without checks.
+
+    Words that the device does not offer yet are left out.
+    """
+    check = ",".join(word for word in check.split(",") if word in OFFERED)
     settings = {
         "HIPADAPT_CPU_THREADS": str(threads),
         "HIPADAPT_KERNEL_TIMEOUT": str(KERNEL_LIMIT_s),

@@ -9,6 +9,7 @@
 #include "cpu/base/check_kinds.h"
 #include "cpu/check/finding.h"
 #include "cpu/check/race.h"
+#include "cpu/check/summary.h"
 #include "cpu/exec/workgroup.h"
 #include "cpu/memory/access.h"
 #include "cpu/memory/check_memory.h"
@@ -523,6 +524,7 @@ told_access(const void *address, uint64_t size, const struct ha_check_site *site
         runner->fault.kind = HA_FAULT_STACK;
         ha_runner_quit(runner);
     }
+    ha_summary_accesses(fence ? 0 : 1, 0);
     if (!fence && (ha_check_kinds() & HA_CHECK_MEMORY) != 0) {
         check_alignment(&access);
         right = check_bounds(&access);

@@ -87,6 +87,7 @@ def test_right_kernel_has_no_findings(capfd: pytest.CaptureFixture[str]) -> None
     assert not found
     assert found == []
     assert found.summary.kinds == tuple(CHECKS)
+    assert found.summary.observed > 0
     assert capfd.readouterr().err == ""
 
 
