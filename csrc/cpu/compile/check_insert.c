@@ -24,39 +24,6 @@ struct insert {
     uint32_t casts;
 };
 
-/* ---- operands ---- */
-
-/* The type at the beginning of "i32 %v". */
-static struct ir_slice
-type_of(struct insert *insert, struct ir_slice text)
-{
-    if (text.size > 0 &&
-        (text.at[0] == '{' || text.at[0] == '[' || text.at[0] == '<')) {
-        return ir_part(text, 0, ir_close(insert->arena, text, 0));
-    }
-    struct ir_slice type = ir_token(text, 0);
-    return ir_begins(text, "ptr addrspace(")
-               ? ir_part(text, 0, ir_find(text, ")", 0) + 1)
-               : type;
-}
-
-/* Bytes that an access of the type touches: without the padding behind it. */
-static uint64_t
-bytes_of(struct insert *insert, struct ir_slice type)
-{
-    size_t times = ir_find(type, " x ", 0);
-    if (type.size > 1 && type.at[0] == 'i' && type.at[1] >= '0' && type.at[1] <= '9') {
-        return (strtoull(type.at + 1, NULL, 10) + 7) / 8;
-    }
-    if (type.size > 2 && type.at[0] == '<' && type.at[1] != '{' && times != SIZE_MAX) {
-        struct ir_slice element = ir_part(type, times + 3, type.size - 1);
-        uint64_t count = strtoull(type.at + 1, NULL, 10);
-        return ir_is(element, "i1") ? (count + 7) / 8
-                                    : count * bytes_of(insert, element);
-    }
-    return ir_layout_of(&insert->types, type).size;
-}
-
 /* ---- variables of the function ---- */
 
 static void
@@ -240,7 +207,8 @@ value_of(struct insert *insert, const struct ir_inst *inst, struct ir_slice type
         const char *type, *as;
     } floats[] = {
         {"float ", "i32"}, {"double ", "i64"}, {"half ", "i16"}, {"bfloat ", "i16"}};
-    struct ir_slice debug = debug_of(inst->line), type = type_of(insert, typed);
+    struct ir_slice debug = debug_of(inst->line),
+                    type = ir_type_at(insert->arena, typed);
     struct ir_slice value = ir_trim(ir_part(typed, type.size, typed.size));
     const char *bits = NULL;
 
@@ -256,7 +224,7 @@ value_of(struct insert *insert, const struct ir_inst *inst, struct ir_slice type
         value = cast;
     }
     bool address = ir_is(type, "ptr");
-    if (!address && (type.at[0] != 'i' || bytes_of(insert, type) > 8)) {
+    if (!address && (type.at[0] != 'i' || ir_access_bytes(&insert->types, type) > 8)) {
         return (struct ir_slice){0};
     }
     if (ir_is(type, "i64")) {
@@ -300,7 +268,7 @@ static void
 ask_bytes(struct insert *insert, const struct ir_inst *inst, struct ir_address place,
           struct ir_slice typed, uint32_t what)
 {
-    uint64_t bytes = bytes_of(insert, type_of(insert, typed));
+    uint64_t bytes = ir_access_bytes(&insert->types, ir_type_at(insert->arena, typed));
 
     if (bytes > 0 && own_room(insert, place.name) < bytes) {
         bool stores = (what & HA_SITE_WRITE) != 0 && (what & HA_SITE_READ) == 0;

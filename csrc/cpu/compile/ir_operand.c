@@ -53,6 +53,35 @@ ir_address_read(struct ir_slice text, struct ir_address *place)
     return place->name.size > 0;
 }
 
+struct ir_slice
+ir_type_at(struct ir_arena *arena, struct ir_slice text)
+{
+    if (text.size > 0 &&
+        (text.at[0] == '{' || text.at[0] == '[' || text.at[0] == '<')) {
+        return ir_part(text, 0, ir_close(arena, text, 0));
+    }
+    return ir_begins(text, "ptr addrspace(")
+               ? ir_part(text, 0, ir_find(text, ")", 0) + 1)
+               : ir_token(text, 0);
+}
+
+uint64_t
+ir_access_bytes(const struct ir_types *types, struct ir_slice type)
+{
+    size_t times = ir_find(type, " x ", 0);
+
+    if (type.size > 1 && type.at[0] == 'i' && type.at[1] >= '0' && type.at[1] <= '9') {
+        return (strtoull(type.at + 1, NULL, 10) + 7) / 8;
+    }
+    if (type.size > 2 && type.at[0] == '<' && type.at[1] != '{' && times != SIZE_MAX) {
+        struct ir_slice element = ir_part(type, times + 3, type.size - 1);
+        uint64_t count = strtoull(type.at + 1, NULL, 10);
+        return ir_is(element, "i1") ? (count + 7) / 8
+                                    : count * ir_access_bytes(types, element);
+    }
+    return ir_layout_of(types, type).size;
+}
+
 struct ir_slice *
 ir_arguments(struct ir_arena *arena, struct ir_slice call, uint32_t *count)
 {

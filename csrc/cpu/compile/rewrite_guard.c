@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/compile/ir_operand.h"
 #include "cpu/compile/rewrite_state.h"
 
 const char ha_guard_function[] =
@@ -21,34 +22,6 @@ const char ha_guard_function[] =
     "alwaysinline nounwind {\n"
     "  %f = call ptr @__ha_rt_at(i64 80)\n"
     "  call void %f(ptr %at, i64 %size, i32 %write)\n  ret void\n}\n\n";
-
-/* The type at the beginning of "i32 %v" and the like. */
-static struct ir_slice
-type_of(struct ha_rewriter *rewriter, struct ir_slice text)
-{
-    if (text.size > 0 &&
-        (text.at[0] == '{' || text.at[0] == '[' || text.at[0] == '<')) {
-        return ir_part(text, 0, ir_close(rewriter->arena, text, 0));
-    }
-    return ir_token(text, 0);
-}
-
-/* Bytes that an access of the type touches: without the padding behind it. */
-static uint64_t
-bytes_of(struct ha_rewriter *rewriter, struct ir_slice type)
-{
-    size_t times = ir_find(type, " x ", 0);
-    if (type.size > 1 && type.at[0] == 'i' && type.at[1] >= '0' && type.at[1] <= '9') {
-        return (strtoull(type.at + 1, NULL, 10) + 7) / 8;
-    }
-    if (type.size > 2 && type.at[0] == '<' && type.at[1] != '{' && times != SIZE_MAX) {
-        struct ir_slice element = ir_part(type, times + 3, type.size - 1);
-        uint64_t count = strtoull(type.at + 1, NULL, 10);
-        bool bits = ir_is(element, "i1");
-        return bits ? (count + 7) / 8 : count * bytes_of(rewriter, element);
-    }
-    return ir_layout_of(&rewriter->types, type).size;
-}
 
 /* The name in "ptr %p", "ptr addrspace(1) align 4 %p"; empty for constant expressions,
  * which have a space before their bracket, and for shared and local memory. */
@@ -157,15 +130,16 @@ ha_guard_write(struct ha_rewriter *rewriter, const struct ir_inst *inst,
     struct ir_slice first = ir_trim(parts[0]);
     struct ir_slice second = ir_trim(parts[1]);
     if (load || store) {
-        struct ir_slice type = type_of(rewriter, first);
-        ask(out, second, number(rewriter, bytes_of(rewriter, type)), store);
+        struct ir_slice type = ir_type_at(rewriter->arena, first);
+        ask(out, second, number(rewriter, ir_access_bytes(&rewriter->types, type)),
+            store);
         return;
     }
     /* "add ptr %p, i32 %v": the operation comes first. */
     size_t at = exchange ? 0 : ir_find(first, " ptr", 0);
     if (at != SIZE_MAX) {
-        struct ir_slice type = type_of(rewriter, second);
+        struct ir_slice type = ir_type_at(rewriter->arena, second);
         ask(out, ir_trim(ir_part(first, at, first.size)),
-            number(rewriter, bytes_of(rewriter, type)), true);
+            number(rewriter, ir_access_bytes(&rewriter->types, type)), true);
     }
 }
