@@ -48,8 +48,10 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
         {"HIPADAPT_CPU_WARP_SIZE", NULL,
          "Lanes of a warp on the CPU device, 32 or 64; unset: what "
          "the program's own kernels were built for, else 32."},
-    [HA_ENV_CPU_THREADS] = {"HIPADAPT_CPU_THREADS", "0",
-                            "Worker threads of the CPU device; 0 = one a core."},
+    [HA_ENV_CPU_THREADS] =
+        {"HIPADAPT_CPU_THREADS", "0",
+         "Worker threads of the CPU device; 0 = one a core that the process "
+         "may use, by affinity and CPU quota."},
     [HA_ENV_KERNEL_TIMEOUT] = {"HIPADAPT_KERNEL_TIMEOUT", "600",
                                "Seconds that one launch may run; 0 = no limit."},
     [HA_ENV_COMPILER] = {"HIPADAPT_COMPILER", NULL,

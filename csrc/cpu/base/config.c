@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu/base/config.h"
 
-#include <sched.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/env.h"
 #include "core/log.h"
+#include "cpu/base/limits.h"
 
 #define THREAD_COUNT_MAX 1024
 #define TIMEOUT_MAX_S (365L * 24 * 3600)
@@ -17,19 +16,6 @@ const struct ha_config *
 ha_config(void)
 {
     return &current;
-}
-
-/* Cores that this process may use. */
-static unsigned
-core_count(void)
-{
-    cpu_set_t cores;
-    CPU_ZERO(&cores);
-    if (sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) > 0) {
-        return (unsigned)CPU_COUNT(&cores);
-    }
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > 0 ? (unsigned)online : 1;
 }
 
 /* The number of a device at the beginning of a list, as AMD's runtime reads it: what is
@@ -81,7 +67,7 @@ ha_config_read(uint32_t warp_size)
     current = (struct ha_config){.warp_size = warp_size};
     devices_choose(&current);
     long threads = ha_env_long(HA_ENV_CPU_THREADS, 0, THREAD_COUNT_MAX);
-    current.thread_count = threads > 0 ? (unsigned)threads : core_count();
+    current.thread_count = threads > 0 ? (unsigned)threads : ha_limits_cores();
     current.reference = exec != NULL && strcmp(exec, "reference") == 0;
     (void)ha_log_enabled(1); /* for threads that don't look themselves */
     current.guard = ha_env_long(HA_ENV_CPU_GUARD, 0, 1) == 1;

@@ -2,7 +2,6 @@
 #include "cpu/compile/build.h"
 
 #include <inttypes.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "core/log.h"
 #include "cpu/base/check_kinds.h"
 #include "cpu/base/image.h"
+#include "cpu/base/limits.h"
 #include "cpu/compile/back_facts.h"
 #include "cpu/compile/image_file.h"
 #include "cpu/compile/objects.h"
@@ -198,9 +198,8 @@ take_output(struct ha_build *build, const char *what, const struct ha_build_task
 static uint32_t
 count_processors(void)
 {
-    cpu_set_t set;
-    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    return count > PROCESSES_MOST ? PROCESSES_MOST : count > 0 ? (uint32_t)count : 1;
+    unsigned count = ha_limits_cores();
+    return count > PROCESSES_MOST ? PROCESSES_MOST : count;
 }
 
 enum ha_status
