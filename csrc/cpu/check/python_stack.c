@@ -8,10 +8,11 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "core/unnamed_file.h"
 
 enum { DUMP_BYTES = 16384, DUMP_LIMIT_S = 1 };
 
@@ -80,7 +81,7 @@ open_dump(void)
 {
     if (dump_file < 0 || dump_process != getpid()) {
         /* The parent's file has the parent's offset. */
-        dump_file = memfd_create("hipadapt stack", MFD_CLOEXEC);
+        dump_file = ha_unnamed_file("hipadapt stack", NULL);
         dump_process = getpid();
     }
     return dump_file;

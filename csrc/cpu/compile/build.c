@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu/compile/build.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@
 
 _Static_assert(HA_REWRITE_PARTS_MAX <= HA_STEPS_MAX, "all parts may have to be made");
 
+#define FACTS_FILE "/proc/self/fd/4"
 #define OUTPUT_BYTES_MAX ((uint64_t)1 << 30)
 #define TIMEOUT_MAX_SECONDS 86400
 #define MEMORY_MAX_MIB (1 << 24)
@@ -137,7 +139,25 @@ judge(struct ha_build *build, const char *what, const struct ha_process_result *
 struct running {
     struct ha_memory_file *files[HA_PROCESS_FILES_MAX];
     struct ha_memory_file messages;
+    struct ha_list named; /* the arguments, where there is no /proc */
 };
+
+/* Arguments name files by their descriptors of the child; those that have a path are
+ * named by that. */
+static void
+name_files(const struct ha_build_task *step, struct ha_list *named)
+{
+    static const char descriptor[] = "/proc/self/fd/";
+    for (uint32_t i = 0; i < step->arguments->count; i++) {
+        const char *argument = step->arguments->items[i];
+        bool names = strncmp(argument, descriptor, sizeof descriptor - 1) == 0;
+        unsigned long number =
+            names ? strtoul(argument + sizeof descriptor - 1, NULL, 10) : 0;
+        bool known = number >= 3 && number - 3 < step->files.extra_count &&
+                     step->files.extra[number - 3]->path != NULL;
+        ha_list_add(named, known ? step->files.extra[number - 3]->path : argument);
+    }
+}
 
 /* Opens the files that a step writes, and fills in its request. */
 static enum ha_status
@@ -158,8 +178,16 @@ prepare(const struct ha_build *build, const char *what,
     for (uint32_t i = 0; i < given->extra_count; i++) {
         running->files[3 + i] = given->extra[i];
     }
+    if (given->extra_count > 0 && given->extra[0]->path != NULL) {
+        name_files(step, &running->named);
+        if (running->named.failed) {
+            return ha_error_set(HA_ERROR_MEMORY, "%s: no memory", what);
+        }
+    }
+    const struct ha_list *arguments =
+        running->named.count > 0 ? &running->named : step->arguments;
     *request = (struct ha_process_request){
-        .argv = (const char *const *)step->arguments->items,
+        .argv = (const char *const *)arguments->items,
         .files = running->files,
         .file_count = 3 + given->extra_count,
         .deadline_ns = build->deadline_ns,
@@ -215,6 +243,7 @@ ha_build_steps(struct ha_build *build, const char *what,
     }
     for (uint32_t i = 0; i < count; i++) {
         running[i].messages = (struct ha_memory_file)HA_MEMORY_FILE_INIT;
+        running[i].named = (struct ha_list){0};
     }
     for (uint32_t i = 0; i < count && status == HA_OK; i++) {
         status = prepare(build, what, &steps[i], &running[i], &requests[i]);
@@ -231,6 +260,7 @@ ha_build_steps(struct ha_build *build, const char *what,
     }
     for (uint32_t i = 0; i < count; i++) {
         ha_memory_file_close(&running[i].messages);
+        ha_list_release(&running[i].named);
     }
     return status;
 }
@@ -520,6 +550,24 @@ run_back(struct ha_build *build, struct files *files)
     return status;
 }
 
+/* The linker names the bytes of a file by its path. */
+static void
+add_facts(struct ha_list *arguments, const struct ha_memory_file *facts)
+{
+    const char *path = facts->path != NULL ? facts->path : FACTS_FILE;
+    struct ha_bytes name = {0};
+    for (; *path != '\0'; path++) {
+        bool plain = isascii((unsigned char)*path) && isalnum((unsigned char)*path);
+        ha_buffer_append(&name, plain ? path : "_", 1);
+    }
+    arguments->failed |= name.failed;
+    ha_list_add(arguments, "--format=binary");
+    ha_list_add(arguments, FACTS_FILE);
+    ha_list_format(arguments, "--defsym=" HA_IMAGE_FACTS "=_binary_%.*s_start",
+                   (int)name.size, name.bytes);
+    ha_buffer_release(&name);
+}
+
 static enum ha_status
 run_link(struct ha_build *build, struct files *files)
 {
@@ -537,11 +585,7 @@ run_link(struct ha_build *build, struct files *files)
     ha_list_add(&arguments, build->toolchain.zig);
     ha_build_flags(&arguments, flags);
     if (build->explain) {
-        /* The linker names the bytes of a file by its path. */
-        ha_list_add(&arguments, "--format=binary");
-        ha_list_add(&arguments, "/proc/self/fd/4");
-        ha_list_add(&arguments,
-                    "--defsym=" HA_IMAGE_FACTS "=_binary__proc_self_fd_4_start");
+        add_facts(&arguments, &files->facts);
     }
     enum ha_status status =
         ha_object_archive(files->object, files->rewritten.part_count, &archive);

@@ -19,6 +19,7 @@
 
 #include "core/clock.h"
 #include "core/file.h"
+#include "core/unnamed_file.h"
 
 /* Slices of a wait, so that an interrupt or a deadline is seen soon. */
 #define SLICE_MS 50
@@ -31,21 +32,25 @@
 enum ha_status
 ha_memory_file_open(struct ha_memory_file *file, const char *name)
 {
-    int fd = memfd_create(name, MFD_CLOEXEC);
+    char *path;
+    int fd = ha_unnamed_file(name, &path);
     if (fd < 0) {
-        return ha_error_set(HA_ERROR_SYSTEM, "memfd_create: %s", strerror(errno));
+        return ha_error_set(HA_ERROR_SYSTEM,
+                            "cannot make a file in memory, nor one in '%s': %s",
+                            ha_temporary_folder(), strerror(errno));
     }
     if (fd < FD_FLOOR) {
         int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_FLOOR);
         int error = errno;
         (void)close(fd);
         if (high < 0) {
+            ha_unnamed_file_forget(path);
             return ha_error_set(HA_ERROR_SYSTEM, "fcntl(F_DUPFD_CLOEXEC): %s",
                                 strerror(error));
         }
         fd = high;
     }
-    *file = (struct ha_memory_file){fd, NULL, 0};
+    *file = (struct ha_memory_file){.fd = fd, .path = path};
     return HA_OK;
 }
 
@@ -107,8 +112,10 @@ ha_memory_file_close(struct ha_memory_file *file)
     unmap(file);
     if (file->fd >= 0) {
         (void)close(file->fd);
+        ha_unnamed_file_forget(file->path);
     }
     file->fd = -1;
+    file->path = NULL;
 }
 
 /* ---- the child ---- */

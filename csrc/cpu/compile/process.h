@@ -5,8 +5,8 @@
  * kills it then (PR_SET_PDEATHSIG).  The thread waits for its child and cannot be
  * cancelled meanwhile, so other threads may come and go.
  *
- * Everything that goes in or comes out is an anonymous *memory file* (memfd), so that
- * nothing has to be pumped while the child runs, a child that dies early raises no
+ * Everything that goes in or comes out is a *memory file* (core/unnamed_file.h), so
+ * that nothing has to be pumped while the child runs, a child that dies early raises no
  * SIGPIPE here, and the output of one step is the input of the next without a copy. The
  * child gets file i of the request as descriptor i and no other descriptor, its own
  * process group, an empty signal mask, default signal actions, and limits on wall
@@ -31,8 +31,9 @@ struct ha_memory_file {
     int fd;      /* owned, -1 when closed */
     char *bytes; /* owned mapping, NULL before ha_memory_file_map or when empty */
     size_t size;
+    char *path; /* owned; NULL where /proc leads to it: see core/unnamed_file.h */
 };
-#define HA_MEMORY_FILE_INIT {-1, NULL, 0}
+#define HA_MEMORY_FILE_INIT {-1, NULL, 0, NULL}
 
 /* Creates an empty file; `name` shows up in /proc only. */
 enum ha_status ha_memory_file_open(struct ha_memory_file *file, const char *name);

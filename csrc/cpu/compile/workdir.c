@@ -15,6 +15,7 @@
 
 #include "core/file.h"
 #include "core/log.h"
+#include "core/unnamed_file.h"
 
 #define NAME_BYTES_MAX 1024
 #define DEPTH_MAX (NAME_BYTES_MAX / 2) /* of folders in it: names are that long */
@@ -114,13 +115,6 @@ add_header(struct ha_workdir *dir, const char *name, const char *text)
     return write_file(path, text);
 }
 
-static const char *
-base_folder(void)
-{
-    const char *base = secure_getenv("TMPDIR");
-    return base != NULL && base[0] == '/' ? base : "/tmp";
-}
-
 /* Makes the folder and locks it.  A sweep that comes in between may take the new folder
  * for a left one: then there is another. */
 static bool
@@ -162,7 +156,7 @@ ha_workdir_make(struct ha_workdir *dir, const char *const *names,
                 const char *const *texts, uint32_t count)
 {
     *dir = (struct ha_workdir){.path = "", .lock = -1};
-    const char *base = base_folder();
+    const char *base = ha_temporary_folder();
     if (!make_locked(dir, base)) {
         dir->path[0] = '\0';
         return ha_error_set(HA_ERROR_SYSTEM,
@@ -248,7 +242,7 @@ sweep_folder(int base, const char *name)
 static void
 sweep(void)
 {
-    int base = open(base_folder(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int base = open(ha_temporary_folder(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *directory = base >= 0 ? fdopendir(base) : NULL;
     if (directory == NULL) {
         if (base >= 0) {

@@ -8,11 +8,11 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/file.h"
 #include "core/log.h"
+#include "core/unnamed_file.h"
 #include "cpu/base/error.h"
 
 #define FD_PATH_BYTES 128
@@ -62,10 +62,10 @@ path_make(int fd, char path[FD_PATH_BYTES])
 hipError_t
 ha_image_library_open(const void *elf, size_t size, void **library)
 {
-    char path[FD_PATH_BYTES];
-    int fd = memfd_create("hipadapt-image", MFD_CLOEXEC);
+    char path[FD_PATH_BYTES], *named;
+    int fd = ha_unnamed_file("hipadapt-image", &named);
     if (fd < 0) {
-        return ha_cpu_fail(hipErrorOutOfMemory, "memfd_create failed: %s",
+        return ha_cpu_fail(hipErrorOutOfMemory, "there is no file for the image: %s",
                            strerror(errno));
     }
     hipError_t code =
@@ -76,7 +76,7 @@ ha_image_library_open(const void *elf, size_t size, void **library)
     if (code == hipSuccess) {
         pthread_once(&math_once, math_load);
         path_make(fd, path);
-        *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        *library = dlopen(named != NULL ? named : path, RTLD_NOW | RTLD_LOCAL);
         mappings_pass();
         if (*library == NULL) {
             code = ha_cpu_fail(hipErrorSharedObjectInitFailed,
@@ -84,6 +84,7 @@ ha_image_library_open(const void *elf, size_t size, void **library)
         }
     }
     close(fd);
+    ha_unnamed_file_forget(named);
     return code;
 }
 
