@@ -79,13 +79,7 @@ ask_call(struct ha_rewriter *rewriter, const struct ir_inst *inst, struct ir_out
     if (!fills && !copies && !compares) {
         return;
     }
-    size_t open = ir_find(inst->line, "(", ir_find(inst->line, "@", 0));
-    if (open == SIZE_MAX) {
-        return;
-    }
-    size_t close = ir_close(rewriter->arena, inst->line, open);
-    struct ir_slice *parts =
-        ir_split(rewriter->arena, ir_part(inst->line, open + 1, close - 1), &count);
+    struct ir_slice *parts = ir_arguments(rewriter->arena, inst->line, &count);
     if (count < 3) {
         return;
     }

@@ -16,6 +16,7 @@
 #include "cpu/base/image.h"
 #include "cpu/compile/gang/gang_exchange.h"
 #include "cpu/compile/ir_flow.h"
+#include "cpu/compile/ir_operand.h"
 #include "cpu/compile/ir_values.h"
 #include "cpu/compile/rewrite_sites.h"
 #include "cpu/compile/rewrite_state.h"
@@ -98,21 +99,6 @@ is_own(const struct ir_function *function, const struct ir_values *values,
     return false;
 }
 
-/* The arguments of a call, with their types. */
-static struct ir_slice *
-arguments_of(struct ir_arena *arena, struct ir_slice line, uint32_t *count)
-{
-    size_t name = ir_find(line, "@llvm.mem", 0);
-    size_t open = name == SIZE_MAX ? SIZE_MAX : ir_find(line, "(", name);
-
-    *count = 0;
-    if (open == SIZE_MAX) {
-        return NULL;
-    }
-    size_t close = ir_close(arena, line, open);
-    return ir_split(arena, ir_part(line, open + 1, close - 1), count);
-}
-
 static bool
 can_be_seen(struct ha_rewriter *rewriter, const struct ir_function *function,
             const struct ir_values *values, const struct ir_inst *inst)
@@ -121,7 +107,7 @@ can_be_seen(struct ha_rewriter *rewriter, const struct ir_function *function,
     uint32_t count;
 
     if (ha_lockstep_is_copy(inst) || is_fill(inst)) {
-        struct ir_slice *given = arguments_of(rewriter->arena, inst->line, &count);
+        struct ir_slice *given = ir_arguments(rewriter->arena, inst->line, &count);
         return count < 2 || !is_own(function, values, given[0]) ||
                (!is_fill(inst) && !is_own(function, values, given[1]));
     }
@@ -153,7 +139,7 @@ ha_lockstep_copy(struct ha_rewriter *rewriter, struct ir_slice line,
                  struct ir_slice *to, struct ir_slice *from)
 {
     uint32_t count;
-    struct ir_slice *given = arguments_of(rewriter->arena, line, &count);
+    struct ir_slice *given = ir_arguments(rewriter->arena, line, &count);
 
     if (count < 3) {
         return 0;
