@@ -13,9 +13,9 @@
 #include "cpu/exec/workgroup.h"
 #include "cpu/memory/access.h"
 #include "cpu/memory/check_memory.h"
+#include "cpu/memory/check_side.h"
 #include "cpu/memory/check_tree.h"
 
-#define STACK_BYTES ((size_t)12 << 10)
 #define ROOT_COUNT 8u /* a power of two */
 /* What lies around an allocation (cpu/base/span.h). */
 #define GAP_LEAST 256u
@@ -84,29 +84,11 @@ word_of(uint32_t what)
 }
 
 static struct ha_check_side
-side_at(const struct ha_launch *launch, const struct ha_check_site *site,
-        uint64_t bytes)
-{
-    return (struct ha_check_side){
-        .bits = ((site->what & HA_SITE_READ) != 0 ? (uint32_t)HA_CHECK_READS : 0u) |
-                ((site->what & HA_SITE_WRITE) != 0 ? (uint32_t)HA_CHECK_WRITES : 0u) |
-                ((site->what & HA_SITE_ATOMIC) != 0 ? (uint32_t)HA_CHECK_ATOMIC : 0u),
-        .bytes = bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes,
-        .kernel = launch->kernel->name,
-        .function = site->function,
-        .file = site->file,
-        .text = site->text,
-        .line = site->line,
-        .column = site->column,
-    };
-}
-
-static struct ha_check_side
 side_of(const struct access *access)
 {
     const struct ha_lane *lane = access->runner->lane;
     struct ha_check_side side =
-        side_at(access->runner->group->launch, access->site, access->size);
+        ha_check_side_at(access->runner->group->launch, access->site, access->size);
 
     memcpy(side.block, lane->block_idx, sizeof side.block);
     memcpy(side.thread, lane->thread_idx, sizeof side.thread);
@@ -398,20 +380,6 @@ lane_number(const struct ha_lane *lane)
     return at[0] + dim[0] * (at[1] + dim[1] * at[2]);
 }
 
-static void
-set_place(struct ha_check_side *side, const struct ha_grid *grid, uint64_t block,
-          uint32_t lane)
-{
-    const uint32_t *blocks = grid->grid_dim, *lanes = grid->block_dim;
-
-    side->block[0] = (uint32_t)(block % blocks[0]);
-    side->block[1] = (uint32_t)(block / blocks[0] % blocks[1]);
-    side->block[2] = (uint32_t)(block / blocks[0] / blocks[1]);
-    side->thread[0] = lane % lanes[0];
-    side->thread[1] = lane / lanes[0] % lanes[1];
-    side->thread[2] = lane / lanes[0] / lanes[1];
-}
-
 /* What is there already is what is going to be written. */
 static bool
 stores_same(const struct access *access)
@@ -433,14 +401,15 @@ report_race(const struct access *access, const struct ha_race_other *other)
         .device = (int)launch->device,
         .address = other->at,
         .here = side_of(access),
-        .other = side_at(launch, site, site->bytes > 0 ? site->bytes : access->size),
+        .other = ha_check_side_at(launch, site,
+                                  site->bytes > 0 ? site->bytes : access->size),
         .message = message,
     };
 
     if (equal && (ha_check_kinds() & HA_CHECK_EQUAL) == 0) {
         return;
     }
-    set_place(&found.other, &launch->grid, other->block, other->lane);
+    ha_check_side_place(&found.other, &launch->grid, other->block, other->lane);
     found.memory = memory_of(access);
     (void)snprintf(message, sizeof message, "race: %s after %s without an order%s",
                    word_of(access->site->what), word_of(site->what),
@@ -520,7 +489,7 @@ told_access(const void *address, uint64_t size, const struct ha_check_site *site
     if ((size == 0 && !fence) || access.known == NULL) {
         return;
     }
-    if (ha_runner_stack_short(runner, STACK_BYTES)) {
+    if (ha_runner_stack_short(runner, HA_CHECK_STACK_BYTES)) {
         runner->fault.kind = HA_FAULT_STACK;
         ha_runner_quit(runner);
     }
