@@ -46,7 +46,8 @@ ha_build_start(struct ha_build *build)
     build->deadline_ns = ha_clock_ns() + (uint64_t)build->timeout_seconds * 1000000000u;
     build->cacheable = true;
     build->guard = ha_env_long(HA_ENV_CPU_GUARD, 0, 1) == 1;
-    build->check = (ha_check_kinds() & (HA_CHECK_MEMORY | HA_CHECK_RACE)) != 0;
+    build->check =
+        (ha_check_kinds() & (HA_CHECK_MEMORY | HA_CHECK_RACE | HA_CHECK_SYNC)) != 0;
     build->lockstep = ha_env_long(HA_ENV_CPU_LOCKSTEP, 0, 1) == 1;
     build->in_order = build->lockstep;
     build->explain = ha_env_long(HA_ENV_CPU_EXPLAIN, 0, 1) == 1;

@@ -436,6 +436,17 @@ ask_fence(struct insert *insert, const struct ir_inst *inst)
         (struct ir_slice){0});
 }
 
+/* The calls of the device headers at which lanes wait for others. */
+static void
+ask_meeting(struct insert *insert, const struct ir_inst *inst)
+{
+    struct ir_address none = {.name = ir_slice_of("null")};
+
+    if (ir_is(inst->callee, "@__ha_block") || ir_is(inst->callee, "@__ha_warp")) {
+        ask(insert, inst, none, ir_slice_of("0"), HA_SITE_MEETS, (struct ir_slice){0});
+    }
+}
+
 static void
 read_line(struct insert *insert, struct ir_slice line)
 {
@@ -450,6 +461,7 @@ read_line(struct insert *insert, struct ir_slice line)
         ask_access(insert, &inst);
     } else if (ir_is(inst.op, "call")) {
         ask_call(insert, &inst);
+        ask_meeting(insert, &inst);
     } else if (ir_is(inst.op, "fence")) {
         ask_fence(insert, &inst);
     }

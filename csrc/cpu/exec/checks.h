@@ -1,14 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /* Who is told what kernels do that are compiled for checks (HA_KERNEL_CHECKED).  All
- * but `access` only for launches with `checks`. */
+ * but `access` and `meeting` only for launches with `checks`. */
 #ifndef HA_CPU_EXEC_CHECKS_H
 #define HA_CPU_EXEC_CHECKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "cpu/base/image.h"
 
+struct ha_lane_record;
 struct ha_launch;
+
+enum ha_meeting_fault {
+    HA_MEETING_DIVERGED,        /* `other` waits at another barrier; the launch ends */
+    HA_MEETING_LEFT,            /* `other` has left the block before the barrier */
+    HA_MEETING_ABSENT,          /* the mask names `other`, which does not come */
+    HA_MEETING_SOURCE,          /* reads from `other`, which does not take part */
+    HA_MEETING_NOT_COOPERATIVE, /* a barrier of the grid; the launch ends */
+};
+
+/* A barrier or a warp call of lanes that are not all there. */
+struct ha_meeting {
+    enum ha_meeting_fault fault;
+    const struct ha_launch *launch;
+    const struct ha_lane_record *here;
+    const struct ha_lane_record *other; /* NULL: there is no such lane */
+    uint32_t lane;                      /* of the warp: that of `other` */
+    bool ended;                         /* it is over */
+};
 
 struct ha_checks {
     /* In kernel code: as `check` of struct ha_image_runtime. */
@@ -22,6 +42,8 @@ struct ha_checks {
     void (*warp)(struct ha_launch *launch, uint32_t warp, uint64_t lanes);
     /* All lanes of the grid have met. */
     void (*grid)(struct ha_launch *launch);
+    /* In kernel code, before the launch goes on or ends. */
+    void (*meeting)(const struct ha_meeting *meeting);
 };
 
 extern const struct ha_checks *ha_exec_checks;

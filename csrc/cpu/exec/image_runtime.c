@@ -86,6 +86,11 @@ static void
 runtime_check(const void *address, uint64_t size, const struct ha_check_site *site,
               const void *root, uint64_t value)
 {
+    struct ha_lane *lane = ha_runner_self->lane;
+    if (site->what & HA_SITE_MEETS) {
+        ((struct ha_lane_record *)(void *)lane)->site = site;
+        return;
+    }
     ha_exec_checks->access(address, size, site, root, value);
 }
 

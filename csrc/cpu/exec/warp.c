@@ -131,6 +131,26 @@ shuffle_source(uint32_t op, const struct ha_warp_call *call, uint32_t self,
     }
 }
 
+bool
+ha_warp_reads_absent(const struct ha_lane_record *lanes, uint64_t group,
+                     uint32_t warp_size, uint32_t *reader, uint32_t *source)
+{
+    for (uint64_t rest = group; rest;) {
+        uint32_t index = take_lowest(&rest);
+        const struct ha_warp_call *call = &lanes[index].call;
+        if (call->op > HA_WARP_SHFL_XOR) {
+            continue;
+        }
+        uint32_t from = shuffle_source(call->op, call, index, warp_size);
+        if (!(group >> from & 1)) {
+            *reader = index;
+            *source = from;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Inlined for each operation, so that the lanes of a warp do not ask for it. */
 static inline __attribute__((always_inline)) void
 serve_shuffle(struct ha_lane_record *lanes, uint64_t group, uint32_t warp_size,

@@ -34,7 +34,9 @@ struct ha_warp_call {
 /* A lane and what it waits for.  `lane` must be first: images hold pointers to it. */
 struct ha_lane_record {
     _Alignas(64) struct ha_lane lane;
-    struct ha_warp_call call; /* valid while the lane waits at a warp call */
+    struct ha_warp_call call;         /* valid while the lane waits at a warp call */
+    const struct ha_check_site *site; /* under check: of the barrier or warp call that
+                                         the lane has come to last, or NULL */
 };
 
 /* Of the lanes `waiting` (not 0) of the warp whose lane 0 is lanes[0]: the lanes that
@@ -45,6 +47,11 @@ uint64_t ha_warp_converged(const struct ha_lane_record *lanes, uint64_t waiting)
 /* Of `waiting`: the lanes whose mask and operation are those of lane `leader`. */
 uint64_t ha_warp_named(const struct ha_lane_record *lanes, uint64_t waiting,
                        uint32_t leader);
+
+/* Whether a lane of `group`, which waits at one call, reads from a lane that is not in
+ * it: the first one, and the lane of the warp that it reads from. */
+bool ha_warp_reads_absent(const struct ha_lane_record *lanes, uint64_t group,
+                          uint32_t warp_size, uint32_t *reader, uint32_t *source);
 
 /* Performs the call for the lanes of `group`, which wait at it: results are in
  * call.value afterwards. */

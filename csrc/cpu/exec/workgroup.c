@@ -115,11 +115,52 @@ take_next(struct ha_group *group, struct ha_runner *runner, uint32_t lane)
                  : take_other(group, runner, warp);
 }
 
+/* A lane of the block that has ended; there is one. */
+static uint32_t
+ended_lane(const struct ha_group *group)
+{
+    uint32_t warp = 0;
+    while ((lanes_of(group, warp) & ~group->warps[warp].live) == 0) {
+        warp++;
+    }
+    uint64_t ended = lanes_of(group, warp) & ~group->warps[warp].live;
+    return (warp << group->warp_shift) + (uint32_t)__builtin_ctzll(ended);
+}
+
+/* Under check: what is wrong with the barrier that the lanes wait at. */
+static __attribute__((noinline, cold)) void
+tell_barrier(const struct ha_group *group)
+{
+    const struct ha_barrier_state *barrier = &group->barrier;
+    struct ha_meeting meeting = {.launch = group->launch,
+                                 .here = &group->lanes[barrier->lane[0]]};
+    if (barrier->diverged) {
+        meeting.fault = HA_MEETING_DIVERGED;
+        meeting.other = &group->lanes[barrier->lane[1]];
+        ha_exec_checks->meeting(&meeting);
+        return;
+    }
+    if (group->live < group->lane_count) {
+        meeting.fault = HA_MEETING_LEFT;
+        meeting.other = &group->lanes[ended_lane(group)];
+        meeting.ended = true;
+        ha_exec_checks->meeting(&meeting);
+    }
+    if (barrier->op == HA_BLOCK_GRID && !group->launch->cooperative) {
+        meeting.fault = HA_MEETING_NOT_COOPERATIVE;
+        meeting.other = NULL;
+        ha_exec_checks->meeting(&meeting);
+    }
+}
+
 /* All live lanes wait at block barriers: lets them go, or ends the launch. */
 static void
 meet(struct ha_group *group, struct ha_runner *runner)
 {
     struct ha_barrier_state *barrier = &group->barrier;
+    if (group->launch->checked) {
+        tell_barrier(group);
+    }
     if (barrier->diverged) {
         runner->fault.kind = HA_FAULT_DIVERGED;
         memcpy(runner->fault.line, barrier->line, sizeof barrier->line);

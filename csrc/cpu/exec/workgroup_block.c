@@ -19,9 +19,7 @@ ha_group_reset_lanes(struct ha_group *group)
     memset(group->warps, 0, group->warp_count * sizeof group->warps[0]);
     memset(group->suspended, 0, group->lane_count * sizeof group->suspended[0]);
     for (uint32_t warp = 0; warp < group->warp_count; warp++) {
-        uint32_t rest = group->lane_count - (warp << group->warp_shift);
-        uint32_t count = rest < group->warp_size ? rest : group->warp_size;
-        uint64_t all = ~(uint64_t)0 >> (64 - count);
+        uint64_t all = lanes_of(group, warp);
         group->warps[warp].live = all;
         set_ready(group, warp, all);
     }
@@ -39,6 +37,9 @@ reset_block(struct ha_group *group, uint64_t index)
                      (HA_KERNEL_BLOCK | HA_KERNEL_WARP | HA_KERNEL_CONTROL));
     group->special = group->plain || group->controlled;
     group->fresh = 1;
+    for (uint32_t i = 0; group->launch->checked && i < group->lane_count; i++) {
+        group->lanes[i].site = NULL;
+    }
     if (group->launch->checks != NULL) {
         ha_exec_checks->block(group->launch, index);
     }

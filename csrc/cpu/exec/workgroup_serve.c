@@ -8,12 +8,43 @@
 #include "cpu/exec/checks.h"
 #include "cpu/exec/workgroup_state.h"
 
+/* Under check: lanes that the call of `present` names, or reads from, and that do not
+ * take part in it.  Lanes that the block does not have may be named. */
+static __attribute__((noinline, cold)) void
+tell_call(const struct ha_group *group, uint32_t warp, uint64_t present)
+{
+    const struct ha_lane_record *lanes =
+        group->lanes + ((size_t)warp << group->warp_shift);
+    uint32_t reader = (uint32_t)__builtin_ctzll(present);
+    uint64_t there = lanes_of(group, warp);
+    uint64_t missing = lanes[reader].call.mask & there & ~present;
+    struct ha_meeting meeting = {.fault = HA_MEETING_ABSENT, .launch = group->launch};
+    if (missing) {
+        meeting.lane = (uint32_t)__builtin_ctzll(missing);
+        meeting.here = &lanes[reader];
+        meeting.other = &lanes[meeting.lane];
+        meeting.ended = !(group->warps[warp].live >> meeting.lane & 1);
+        ha_exec_checks->meeting(&meeting);
+    }
+    if (ha_warp_reads_absent(lanes, present, group->warp_size, &reader,
+                             &meeting.lane)) {
+        meeting.fault = HA_MEETING_SOURCE;
+        meeting.here = &lanes[reader];
+        meeting.other = there >> meeting.lane & 1 ? &lanes[meeting.lane] : NULL;
+        meeting.ended = !(group->warps[warp].live >> meeting.lane & 1);
+        ha_exec_checks->meeting(&meeting);
+    }
+}
+
 static void
 serve(struct ha_group *group, uint32_t warp, uint64_t lanes)
 {
     struct ha_warp_state *state = &group->warps[warp];
     const struct ha_lane_record *first =
         group->lanes + ((size_t)warp << group->warp_shift) + __builtin_ctzll(lanes);
+    if (group->launch->checked) {
+        tell_call(group, warp, lanes);
+    }
     if (group->launch->checks != NULL && first->call.op == HA_WARP_SYNC) {
         ha_exec_checks->warp(group->launch, warp, lanes);
     }

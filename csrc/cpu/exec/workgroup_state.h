@@ -34,6 +34,15 @@ set_ready(struct ha_group *group, uint32_t warp, uint64_t bits)
     group->ready_warps |= (uint64_t)1 << warp;
 }
 
+/* The lanes that a warp of the block began with. */
+static inline uint64_t
+lanes_of(const struct ha_group *group, uint32_t warp)
+{
+    uint32_t rest = group->lane_count - (warp << group->warp_shift);
+    uint32_t count = rest < group->warp_size ? rest : group->warp_size;
+    return ~(uint64_t)0 >> (64 - count);
+}
+
 /* Takes the lane out of its warp's ready set. */
 static inline uint32_t
 take(struct ha_group *group, uint32_t warp, uint32_t bit)

@@ -12,6 +12,7 @@
 #include "cpu/check/summary.h"
 #include "cpu/exec/workgroup.h"
 #include "cpu/memory/access.h"
+#include "cpu/memory/check_meeting.h"
 #include "cpu/memory/check_memory.h"
 #include "cpu/memory/check_side.h"
 #include "cpu/memory/check_tree.h"
@@ -564,4 +565,5 @@ const struct ha_checks ha_memory_checks = {
     .barrier = told_barrier,
     .warp = told_warp,
     .grid = told_grid,
+    .meeting = ha_check_meeting,
 };
