@@ -17,9 +17,11 @@ class Kind(NamedTuple):
 CHECKS: dict[str, str] = {  # word -> what it checks; `all` is these
     "memory": "bounds, life and alignment of memory",
     "race": "accesses that nothing orders",
+    "sync": "barriers and calls of warps",
 }
 OPTIONS: dict[str, str] = {  # asked for besides
     "leaks": "memory that is still allocated at the end of the process",
+    "strict": "barriers that lanes of the block have left, too",
     "equal": "races of writes that all store the same value, too",
     "relaxed-warps": "lanes of one warp count as ordered: they do not race",
     "quiet": "findings are kept for the program, and not printed",
@@ -27,7 +29,9 @@ OPTIONS: dict[str, str] = {  # asked for besides
 BITS: dict[str, int] = {  # of enum ha_check_kinds
     "memory": 1 << 0,
     "race": 1 << 1,
+    "sync": 1 << 3,
     "leaks": 1 << 8,
+    "strict": 1 << 9,
     "equal": 1 << 10,
     "relaxed-warps": 1 << 11,
     "quiet": 1 << 12,
@@ -94,6 +98,36 @@ KINDS: dict[str, Kind] = {
             "equal",
             "several writes of the same value to the same bytes that nothing orders",
             "Let one thread write, or write atomically: the order is not defined, though the value is.",
+        ),
+        Kind(
+            "diverged-barrier",
+            "sync",
+            "threads of a block wait at different barriers",
+            "Move the barrier out of the branch, so that all threads of the block come to the same one.",
+        ),
+        Kind(
+            "left-barrier",
+            "strict",
+            "a barrier that other threads of the block will never reach, because they have returned",
+            "Let threads that have nothing to do skip the work and still come to the barrier. AMD's GPUs allow it, others do not.",
+        ),
+        Kind(
+            "absent-lanes",
+            "sync",
+            "a call of a warp names lanes that are not there",
+            "Make the mask of the lanes that come to the call, with __activemask() or __ballot_sync() before the branch.",
+        ),
+        Kind(
+            "absent-source",
+            "sync",
+            "a shuffle reads from a lane that is not there",
+            "Let all lanes that are read from take part in the shuffle; move it out of the branch.",
+        ),
+        Kind(
+            "not-cooperative",
+            "sync",
+            "a barrier of the whole grid in a launch that is not cooperative",
+            "Launch the kernel with hipLaunchCooperativeKernel or hipModuleLaunchCooperativeKernel.",
         ),
     )
 }

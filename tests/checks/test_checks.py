@@ -32,6 +32,11 @@ BUILT = frozenset(
         "invalid-free",
         "race",
         "equal-race",
+        "diverged-barrier",
+        "left-barrier",
+        "absent-lanes",
+        "absent-source",
+        "not-cooperative",
     }
 )
 # Pairs, or all pairs of a theme, that are not found though their kind is built, and why.
