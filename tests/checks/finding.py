@@ -156,7 +156,7 @@ def finding_of(found: CFinding) -> Finding:
         message=text_of(found.message),
         offset=found.address - memory.base if memory.base else 0,
         here=side_of(found.here),
-        other=side_of(found.other) if found.other.bits else None,
+        other=side_of(found.other) if found.other.kernel or found.other.bits else None,
         space=space_of(memory.space),
         name=text_of(memory.name),
         bytes=memory.bytes,

@@ -23,7 +23,7 @@ KINDS = (
     "nan",
     "infinity",
 )  # the first is 1
-TWO_SIDED = frozenset({"race", "equal-race"})
+TWO_SIDED = frozenset({"race", "equal-race", "diverged-barrier"})
 BITS = {"read": 1, "write": 2, "atomic": 4, "free": 8}
 SPACES = (
     "unknown",
