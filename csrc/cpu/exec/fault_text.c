@@ -10,6 +10,7 @@
 #include <unistd.h>
 #endif
 
+#include "cpu/base/check_kinds.h"
 #include "cpu/exec/fault.h"
 #include "cpu/exec/fiber.h"
 #include "cpu/exec/multi_grid.h"
@@ -190,6 +191,18 @@ describe(struct text *text, const struct ha_group *group,
     add_where(text, group, runner, first, last);
 }
 
+/* What says more, where the text has room for it. */
+static void
+add_advice(struct text *text, enum ha_fault_kind kind)
+{
+    static const char advice[] =
+        "; `python -m hipadapt check -- PROGRAM` shows the line of source";
+    if ((kind == HA_FAULT_ADDRESS || kind == HA_FAULT_DIVERGED) &&
+        ha_check_kinds() == 0 && text->used + sizeof advice <= sizeof text->bytes) {
+        add(text, "%s", advice);
+    }
+}
+
 static void
 report_assert(const struct ha_group *group, const struct ha_runner *runner,
               uint64_t first, uint64_t last)
@@ -214,6 +227,7 @@ ha_fault_record_blocks(const struct ha_group *group, const struct ha_runner *run
         return false;
     }
     describe(&text, group, runner, first, last);
+    add_advice(&text, runner->fault.kind);
     if (!ha_fault_record(group->launch, runner->fault.kind, text.bytes)) {
         return false;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks: handing out, lanes, block barriers, shared memory, pause. */
-/* sources: core/dtype core/env core/log core/status cpu/exec */
+/* sources: core/dtype core/env core/log core/status cpu/base/check_kinds cpu/exec */
 #include "exec_support.h"
 
 #include <fenv.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* printf, assert, malloc, free and clock of kernels. */
-/* sources: core/dtype core/env core/log core/status cpu/exec */
+/* sources: core/dtype core/env core/log core/status cpu/base/check_kinds cpu/exec */
 #include "exec_support.h"
 
 #include <stdarg.h>
