@@ -17,13 +17,12 @@ enum ha_check_kinds {
     HA_CHECK_MEMORY = 1 << 0, /* bounds, life, alignment */
     HA_CHECK_RACE = 1 << 1,
     HA_CHECK_INIT = 1 << 2, /* reads of what nobody wrote; refused */
-    HA_CHECK_SYNC = 1 << 3, /* barriers and warp calls; refused */
+    HA_CHECK_SYNC = 1 << 3, /* barriers and warp calls */
     HA_CHECK_NAN = 1 << 4,  /* refused */
     HA_CHECK_ALL = (1 << 5) - 1,
     /* These are asked for by name besides `all`. */
-    HA_CHECK_LEAKS = 1 << 8, /* leaks: allocations that are there at the end */
-    HA_CHECK_STRICT =
-        1 << 9, /* strict: barriers that lanes of the block have left; refused */
+    HA_CHECK_LEAKS = 1 << 8,    /* leaks: allocations that are there at the end */
+    HA_CHECK_STRICT = 1 << 9,   /* strict: barriers that lanes of the block have left */
     HA_CHECK_EQUAL = 1 << 10,   /* equal: races of writes that all store one value */
     HA_CHECK_RELAXED = 1 << 11, /* relaxed-warps: lanes of a warp do not race */
     HA_CHECK_QUIET = 1 << 12    /* quiet: findings are kept, and not printed */
@@ -76,10 +75,11 @@ enum ha_check_space {
 
 /* One side of a finding.  Texts are never NULL; an empty one is not known. */
 struct ha_check_side {
-    uint32_t bits;        /* of enum ha_check_access_bits; 0: there is no such side */
-    uint32_t bytes;       /* of the access */
-    const char *kernel;   /* demangled; empty: the host */
-    const char *call;     /* of the host: the HIP function, else empty */
+    uint32_t bits;      /* of enum ha_check_access_bits; 0: no access, and where kernel
+                           and call are empty, too, there is no such side */
+    uint32_t bytes;     /* of the access */
+    const char *kernel; /* demangled; empty: the host */
+    const char *call;   /* of the host: the HIP function, else empty */
     const char *function; /* of the kernel's code that the access stands in */
     const char *file;
     const char *text; /* of the line */

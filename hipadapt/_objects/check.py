@@ -204,9 +204,9 @@ def check(kinds: Any = "all", *, show: bool = False) -> Any:
     Parameters
     ----------
     kinds : str or tuple
-        Words of HIPADAPT_CHECK between commas: ``memory``, ``race``, ``all`` for
-        both; besides them ``leaks``, ``equal`` and ``relaxed-warps``.  Or the result of
-        a call.
+        Words of HIPADAPT_CHECK between commas: ``memory``, ``race``, ``sync``,
+        ``all`` for all of them; besides them ``leaks``, ``strict``, ``equal`` and
+        ``relaxed-warps``.  Or the result of a call.
     show : bool
         Findings are printed to stderr as well, when they are made.
 
