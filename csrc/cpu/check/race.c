@@ -120,6 +120,9 @@ ha_race_access(struct ha_race *race, const struct ha_race_access *access,
             if (look_at(order, &page->cells[i], access, at, found ? &seen : other)) {
                 found = true;
             }
+            if (!access->shared && !ha_race_note(page, i, access, order)) {
+                race->lost = true;
+            }
         }
     }
     if (access->atomic && access->writes) {

@@ -30,6 +30,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cpu/check/stretch.h"
+
 #define HA_RACE_MARKS ((uint32_t)1 << 23) /* numbers of marks lie below */
 
 struct ha_race;
@@ -72,6 +74,13 @@ void ha_race_fence(struct ha_race *race, uint32_t lane);
 /* True if the access races; `other` is the side before it. */
 bool ha_race_access(struct ha_race *race, const struct ha_race_access *access,
                     struct ha_race_other *other);
+
+/* Calls `each` for all bytes of memory that others can reach, in rising order, apart
+ * for plain reads and for the strongest of the other accesses: the first of each, and
+ * its mark in place of a site. */
+void ha_race_each(struct ha_race *race,
+                  void (*each)(void *context, const struct ha_stretch *cell),
+                  void *context);
 
 /* Whether some memory was not looked at, because there was no room to remember it. */
 bool ha_race_has_lost(const struct ha_race *race);

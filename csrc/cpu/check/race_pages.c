@@ -54,6 +54,28 @@ new_page(uintptr_t number, bool fine)
     return page;
 }
 
+static void
+free_page(struct ha_race_page *page)
+{
+    if (page != NULL) {
+        free(page->reads);
+        free(page->rest);
+        free(page);
+    }
+}
+
+/* Words by cell for a page that is fine; NULL: none, or no memory. */
+static uint64_t *
+refine_words(const uint64_t *words)
+{
+    uint64_t *fine = words == NULL ? NULL : malloc(PAGE_BYTES * sizeof *fine);
+
+    for (size_t i = 0; fine != NULL && i < PAGE_BYTES; i++) {
+        fine[i] = words[i / 4];
+    }
+    return fine;
+}
+
 /* Each cell of four bytes becomes four. */
 static struct ha_race_page *
 refine(struct ha_race_page *page)
@@ -62,6 +84,10 @@ refine(struct ha_race_page *page)
 
     for (size_t i = 0; fine != NULL && i < PAGE_BYTES; i++) {
         fine->cells[i] = page->cells[i / 4];
+    }
+    if (fine != NULL) {
+        fine->reads = refine_words(page->reads);
+        fine->rest = refine_words(page->rest);
     }
     return fine;
 }
@@ -89,7 +115,7 @@ ha_race_page_at(struct ha_race_pages *pages, uintptr_t at, bool fine)
         if (finer == NULL) {
             return NULL;
         }
-        free(page);
+        free_page(page);
         page = pages->table[slot] = finer;
     }
     pages->last = page;
@@ -100,7 +126,7 @@ void
 ha_race_pages_release(struct ha_race_pages *pages)
 {
     for (size_t i = 0; i < pages->capacity; i++) {
-        free(pages->table[i]);
+        free_page(pages->table[i]);
     }
     free(pages->table);
     *pages = (struct ha_race_pages){0};

@@ -22,6 +22,9 @@ struct ha_race_cell {
 struct ha_race_page {
     uintptr_t number;
     bool fine;
+    /* By cell, what ha_race_each tells: thread, mark and way of the first plain read,
+     * and of the first of the strongest other accesses.  Owned; NULL: none. */
+    uint64_t *reads, *rest;
     struct ha_race_cell cells[];
 };
 
@@ -107,6 +110,11 @@ void ha_race_order_acquire(struct ha_race_order *order, uint32_t lane, uintptr_t
                            bool acquires);
 void ha_race_order_release_at(struct ha_race_order *order, uint32_t lane, uintptr_t at,
                               bool releases, bool replaces);
+
+/* Notes the access for ha_race_each; false: no memory. */
+bool ha_race_note(struct ha_race_page *page, size_t cell,
+                  const struct ha_race_access *access,
+                  const struct ha_race_order *order);
 
 struct ha_race {
     struct ha_race_order order;

@@ -373,6 +373,14 @@ site_of(const struct ha_image_kernel *kernel, uint32_t mark)
     return (const struct ha_check_site *)((intptr_t)kernel + 8 * words);
 }
 
+struct ha_check_side
+ha_check_side_at(const struct ha_launch *launch, uint32_t mark)
+{
+    const struct ha_check_site *site = site_of(launch->kernel, mark);
+
+    return side_at(launch, site, site->bytes);
+}
+
 static uint32_t
 lane_number(const struct ha_lane *lane)
 {

@@ -5,7 +5,7 @@
  * allocation, is right within that variable or allocation only, whatever lies beside
  * it.  Others are right in all memory that the kernel may touch (cpu/memory/access.h).
  *
- * Races: cpu/check/race.h, for one launch at a time.
+ * Races: cpu/check/race.h, for one launch at a time; between launches, check_deed.h.
  *
  * The launch goes on after a finding, so that further ones are found; it ends, as under
  * HIPADAPT_CPU_GUARD, where the access would hit memory that is not HIP's.
@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 
+#include "abi/check.h"
 #include "cpu/base/image.h"
 #include "cpu/exec/checks.h"
 
@@ -29,5 +30,8 @@ bool ha_check_launch_wanted(const struct ha_image_kernel *kernel);
 /* Around the run of a launch that is. */
 void ha_check_launch_begin(struct ha_launch *launch);
 void ha_check_launch_end(struct ha_launch *launch);
+
+/* The side of the access that a mark of ha_race_each stands for, without a place. */
+struct ha_check_side ha_check_side_at(const struct ha_launch *launch, uint32_t mark);
 
 #endif
