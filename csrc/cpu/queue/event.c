@@ -9,6 +9,7 @@
 #include "cpu/base/handle.h"
 #include "cpu/queue/device_fault.h"
 #include "cpu/queue/ipc_event.h"
+#include "cpu/queue/order.h"
 #include "cpu/queue/stream.h"
 
 struct ha_event {
@@ -24,6 +25,7 @@ struct ha_event {
     void (*point_free)(struct ha_capture_point *point);
     struct ha_ipc_event *ipc; /* owned: what other processes share, or NULL */
     uint64_t ipc_number;      /* of the newest record in this process */
+    struct ha_past *past;     /* owned: what came before its record, under check */
 };
 
 struct mark {
@@ -55,8 +57,17 @@ event_release(struct ha_event *event)
         if (event->ipc != NULL) {
             ha_ipc_event_release(event->ipc);
         }
+        ha_past_release(event->past);
         free(event);
     }
+}
+
+/* It was recorded behind these; steals the reference. */
+static void
+set_past(struct ha_event *event, struct ha_past *past)
+{
+    ha_past_release(event->past);
+    event->past = past;
 }
 
 static struct mark *
@@ -290,6 +301,20 @@ ha_event_will_pass(struct ha_op *op, struct ha_queue *queue)
     event->recorded = true;
 }
 
+struct ha_past *
+ha_event_past(const struct ha_event *event)
+{
+    return event->past;
+}
+
+void
+ha_event_will_know(struct ha_op *op, struct ha_past *past)
+{
+    if (op->class == &mark_class) {
+        set_past(mark_of(op)->event, ha_past_keep(past));
+    }
+}
+
 bool
 ha_event_depend(const struct ha_event *event, struct ha_op *op)
 {
@@ -381,6 +406,7 @@ record_mark(struct ha_event *event, struct ha_stream *stream)
     bool submitted = ha_stream_submit(stream, op, HA_SUBMIT_WAKE) != 0;
     if (submitted) {
         event->recorded = true;
+        set_past(event, ha_order_past(queue));
         if (before != NULL) {
             ha_queue_release(before);
         }
@@ -421,6 +447,7 @@ ha_event_record(struct ha_event *event, struct ha_stream *stream)
         return record_mark(event, stream);
     }
     record_now(event);
+    set_past(event, ha_order_past(&stream->queue));
     ha_pool_unlock();
     return hipSuccess;
 }
@@ -456,6 +483,9 @@ ha_event_query(hipEvent_t handle)
     struct ha_device *device = event->device;
     bool complete = event->queue == NULL && elsewhere(event) == 0;
     bool captured = event->point != NULL;
+    if (complete && !captured) {
+        ha_order_waited(ha_past_keep(event->past));
+    }
     ha_pool_unlock();
     if (captured) {
         return captured_fail();
@@ -487,11 +517,17 @@ ha_event_wait(hipEvent_t handle, struct ha_device **device)
     if (ipc_number != 0) {
         ha_ipc_event_retain(ipc);
     }
+    struct ha_past *past = ha_past_keep(event->past);
     if (event->queue != NULL) {
         struct ha_queue *queue = event->queue;
         ha_queue_retain(queue);
         code = ha_queue_wait(queue, event->number, 0);
         ha_queue_release(queue);
+    }
+    if (code == hipSuccess) {
+        ha_order_waited(past);
+    } else {
+        ha_past_release(past);
     }
     ha_pool_unlock();
     if (code != hipSuccess) {
@@ -535,6 +571,7 @@ ha_event_elapsed(hipEvent_t start, hipEvent_t stop, float *milliseconds)
         reason = "an event is not complete";
     } else {
         int64_t elapsed_ns = (int64_t)(last->time_ns - first->time_ns);
+        ha_order_waited(ha_past_join(first->past, last->past));
         *milliseconds = (float)((double)elapsed_ns * 1e-6);
     }
     ha_pool_unlock();
@@ -562,6 +599,7 @@ ha_event_follow(struct ha_event *event, struct ha_stream *stream)
 {
     struct ha_op *op = NULL;
     uint64_t ipc_number = elsewhere(event);
+    ha_order_learn(&stream->queue, event->past);
     if (ipc_number != 0) {
         op = ha_ipc_event_op(event->ipc, ipc_number);
     } else if (event->queue == NULL || event->queue == &stream->queue) {

@@ -74,6 +74,10 @@ void ha_event_will_pass(struct ha_op *op, struct ha_queue *queue);
 void ha_event_set_point(struct ha_event *event, struct ha_capture_point *point,
                         void (*point_free)(struct ha_capture_point *point));
 const struct ha_capture_point *ha_event_point(const struct ha_event *event);
+/* Under check: what its newest record comes behind, borrowed; and what comes before the
+ * record that the operation stands for, if it does. */
+struct ha_past *ha_event_past(const struct ha_event *event);
+void ha_event_will_know(struct ha_op *op, struct ha_past *past);
 /* Makes the operation wait for what the event names now; false without memory. */
 bool ha_event_depend(const struct ha_event *event, struct ha_op *op);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/queue/order.h"
 #include "cpu/queue/pool_state.h"
 #include "cpu/queue/ticket.h"
 
@@ -51,6 +52,9 @@ void
 ha_op_discard(struct ha_op *op)
 {
     ha_ticket_end(op->ticket, 0, 0, HA_ACTIVITY_CANCELLED);
+    if (op->deed != NULL || op->past != NULL) {
+        ha_order_end(op);
+    }
     while (op->dependency_count > 0) {
         ha_queue_release(op->dependencies[--op->dependency_count].queue);
     }

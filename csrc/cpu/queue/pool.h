@@ -40,7 +40,10 @@
 #define HA_PRIORITY_NORMAL 0
 #define HA_PRIORITY_LOW 1
 
+struct ha_deed;
 struct ha_device;
+struct ha_line;
+struct ha_past;
 struct ha_queue;
 struct ha_op;
 struct ha_ticket;
@@ -53,6 +56,7 @@ enum ha_op_flags {
                                  HA_OP_KERNEL, `cancel` ends it if none can be made */
     HA_OP_KERNEL = 1u << 4,   /* run() is nothing but ha_exec_run */
     HA_OP_ENDLESS = 1u << 5,  /* may never end; `cancel` ends it with the device */
+    HA_OP_HOST = 1u << 6, /* run() is the program's code, which knows what is done */
 };
 
 struct ha_op_class {
@@ -94,6 +98,10 @@ struct ha_op {
     bool dropped; /* ends without run() */
     bool done;
     struct ha_ticket *ticket; /* owned; a profiler waits for its end, or NULL */
+    struct ha_deed *deed; /* owned; what it does with memory, under check, or NULL */
+    struct ha_past *past; /* owned; what it knows, where it tells the host, or NULL */
+    bool known;           /* the deed has its accesses */
+    bool placed;          /* in the order (cpu/queue/order.h) */
     struct ha_op *offer_next, *offer_previous;
     struct ha_op *running_next, *running_previous;
     uint32_t dependency_count;
@@ -125,6 +133,7 @@ struct ha_queue {
     uint32_t length_limit; /* above it submitting threads are slowed down */
     uint32_t references;
     uint64_t legacy_seen;     /* newest legacy operation it is ordered after */
+    struct ha_line *line;     /* owned; its operations under check, or NULL */
     struct ha_device *device; /* borrowed */
     struct ha_queue *device_next, *device_previous;
     struct ha_queue *ready_next, *ready_previous;

@@ -6,6 +6,7 @@
 #include "cpu/base/device.h"
 #include "cpu/exec/exec.h"
 #include "cpu/queue/device_fault.h"
+#include "cpu/queue/order.h"
 #include "cpu/queue/pool_state.h"
 #include "cpu/queue/ticket.h"
 
@@ -132,6 +133,7 @@ ha_queue_release(struct ha_queue *queue)
     if (--queue->references > 0) {
         return;
     }
+    ha_order_leave(queue);
     if (queue->device_previous != NULL) {
         queue->device_previous->device_next = queue->device_next;
     } else {
@@ -277,6 +279,9 @@ op_complete(struct ha_op *op, struct stay *stay)
     if (op->ticket != NULL) {
         ha_ticket_end(op->ticket, op->begin_ns, op->end_ns, status_of(op));
         op->ticket = NULL;
+    }
+    if (op->deed != NULL || op->past != NULL) {
+        ha_order_end(op);
     }
     if (op->class->finish != NULL) {
         op->class->finish(op);
@@ -465,6 +470,9 @@ ha_queue_submit(struct ha_queue *queue, struct ha_op *op, enum ha_submit how)
     op->number = number;
     op->order = ++queue->device->submitted;
     op->next = NULL;
+    if (ha_order_on() || op->deed != NULL) {
+        ha_order_submit(queue, op);
+    }
     queue->length++;
     atomic_store_explicit(&queue->submitted, number, memory_order_release);
     if (queue->head != NULL) {

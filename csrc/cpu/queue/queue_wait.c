@@ -9,6 +9,7 @@
 #include "cpu/base/futex.h"
 #include "cpu/base/interrupt.h"
 #include "cpu/exec/exec.h"
+#include "cpu/queue/order.h"
 #include "cpu/queue/pool_state.h"
 
 /* Submitting threads wait for half of a queue that is too long, but not for long: it
@@ -201,12 +202,14 @@ find_busy(struct ha_device *device, uint64_t order, uint64_t *number)
 hipError_t
 ha_pool_wait_device(struct ha_device *device, uint64_t limit_ns)
 {
-    if (atomic_load_explicit(&device->busy, memory_order_acquire) == 0) {
+    if (atomic_load_explicit(&device->busy, memory_order_acquire) == 0 &&
+        !ha_order_on()) {
         return hipSuccess;
     }
     hipError_t code = hipSuccess;
     uint64_t begin_ns = ha_clock_ns();
     ha_pool_lock();
+    struct ha_past *past = ha_order_of_device(device);
     uint64_t order = device->submitted;
     struct ha_queue *queue;
     uint64_t number;
@@ -219,6 +222,11 @@ ha_pool_wait_device(struct ha_device *device, uint64_t limit_ns)
         ha_queue_retain(queue);
         code = ha_queue_wait(queue, number, left_ns);
         ha_queue_release(queue);
+    }
+    if (code == hipSuccess) {
+        ha_order_waited(past);
+    } else {
+        ha_past_release(past);
     }
     ha_pool_unlock();
     return code;

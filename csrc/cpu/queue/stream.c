@@ -13,6 +13,7 @@
 #include "cpu/base/thread.h"
 #include "cpu/exec/exec.h"
 #include "cpu/queue/device_fault.h"
+#include "cpu/queue/order.h"
 #include "cpu/queue/ticket.h"
 
 /* Legacy streams are part of their devices' life. */
@@ -239,6 +240,7 @@ ha_stream_order(struct ha_queue *queue, struct ha_op *op)
     if (!queue->blocking) {
         return true;
     }
+    ha_order_by_rules(queue);
     if (queue != legacy) {
         uint64_t newest =
             atomic_load_explicit(&legacy->submitted, memory_order_relaxed);
@@ -289,7 +291,13 @@ ha_stream_run(struct ha_stream *stream, struct ha_op *op, enum ha_run how)
         stream, op, how == HA_RUN_ASYNC ? HA_SUBMIT_WAKE : HA_SUBMIT_RUN);
     if (number != 0) {
         if (how == HA_RUN_SYNC) {
+            struct ha_past *past = ha_order_past(queue);
             code = ha_queue_wait(queue, number, 0);
+            if (code == hipSuccess) {
+                ha_order_waited(past);
+            } else {
+                ha_past_release(past);
+            }
         } else {
             ha_queue_throttle(queue);
         }
@@ -323,6 +331,7 @@ ha_stream_wait(struct ha_stream *stream)
     struct ha_device *device = queue->device;
     hipError_t code = hipSuccess;
     uint64_t number = atomic_load_explicit(&queue->submitted, memory_order_relaxed);
+    struct ha_past *past = ha_order_past(queue);
     ha_queue_retain(queue);
     if (queue == device->legacy && device->busy_blocking > 0) {
         /* Waiting for the legacy stream waits for all blocking streams. */
@@ -337,6 +346,11 @@ ha_stream_wait(struct ha_stream *stream)
     }
     if (code == hipSuccess) {
         code = ha_queue_wait(queue, number, 0);
+    }
+    if (code == hipSuccess) {
+        ha_order_waited(past);
+    } else {
+        ha_past_release(past);
     }
     ha_queue_release(queue);
     ha_pool_unlock();
@@ -366,6 +380,8 @@ host_run(struct ha_op *op)
     struct ha_thread *thread = ha_thread_self();
     uint32_t epoch = ha_life_epoch();
     int fault = atomic_load_explicit(&op->queue->device->fault, memory_order_acquire);
+    ha_order_waited_unlocked(op->past);
+    op->past = NULL;
     thread->in_host_function = true;
     if (call.fn != NULL) {
         call.fn(call.data);
@@ -381,9 +397,11 @@ host_run(struct ha_op *op)
 }
 
 static const struct ha_op_class function_class = {
-    .name = "host function", .flags = HA_OP_BLOCKING, .run = host_run};
-static const struct ha_op_class callback_class = {
-    .name = "callback", .flags = HA_OP_BLOCKING | HA_OP_ALWAYS, .run = host_run};
+    .name = "host function", .flags = HA_OP_BLOCKING | HA_OP_HOST, .run = host_run};
+static const struct ha_op_class callback_class = {.name = "callback",
+                                                  .flags = HA_OP_BLOCKING |
+                                                           HA_OP_ALWAYS | HA_OP_HOST,
+                                                  .run = host_run};
 
 struct ha_op *
 ha_stream_call_op(hipHostFn_t fn, hipStreamCallback_t callback, void *data,
