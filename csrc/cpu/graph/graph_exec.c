@@ -8,6 +8,7 @@
 #include "cpu/base/handle.h"
 #include "cpu/graph/graph_exec_state.h"
 #include "cpu/module/module.h"
+#include "cpu/queue/order.h"
 
 #define FLAGS_KNOWN                                                                    \
     ((unsigned long long)hipGraphInstantiateFlagAutoFreeOnLaunch |                     \
@@ -26,6 +27,7 @@ exec_free(struct ha_graph_exec *exec)
             ha_queue_release(&exec->tracks[i]->queue);
         }
     }
+    ha_past_release(exec->past);
     if (exec->last != NULL) {
         ha_queue_release(exec->last);
     }

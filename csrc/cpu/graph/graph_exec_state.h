@@ -16,8 +16,9 @@ struct ha_step {
     uint32_t first;       /* of its befores in exec->befores */
     uint32_t count;
     uint32_t track;
-    struct ha_op *op; /* during a launch */
-    uint64_t number;  /* likewise: in the track's queue */
+    struct ha_op *op;     /* during a launch */
+    uint64_t number;      /* likewise: in the track's queue */
+    struct ha_past *past; /* likewise: owned; what knows it has, under check, or NULL */
 };
 
 /* A queue of the executable graph. */
@@ -49,6 +50,7 @@ struct ha_graph_exec {
     bool allocates;
     struct ha_queue *last; /* owned: where the newest launch ends, or NULL */
     uint64_t last_number;
+    struct ha_past *past; /* owned; what its end knows, under check, or NULL */
 };
 
 /* graph_layout.c: steps and tracks of exec->graph. *cycle is a node on a cycle, or

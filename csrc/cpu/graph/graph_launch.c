@@ -8,6 +8,7 @@
 #include "cpu/graph/graph_memory.h"
 #include "cpu/graph/graph_ticket.h"
 #include "cpu/queue/event.h"
+#include "cpu/queue/order.h"
 #include "cpu/queue/ticket.h"
 
 /* ---- tracks ---- */
@@ -117,9 +118,46 @@ queue_of(const struct ha_graph_exec *exec, struct ha_stream *stream, uint32_t tr
                                           : &exec->tracks[track]->queue;
 }
 
+/* Gives the step its place in the order of the graph: behind its befores, or what the
+ * stream knew (`begun`). */
+static void
+step_order(const struct ha_graph_exec *exec, const struct ha_queue *queue,
+           struct ha_step *step, struct ha_past *begun)
+{
+    step->past = ha_past_keep(begun);
+    for (uint32_t k = 0; k < step->count; k++) {
+        const struct ha_step *before = &exec->steps[exec->befores[step->first + k]];
+        struct ha_past *both = ha_past_join(step->past, before->past);
+        ha_past_release(step->past);
+        step->past = both;
+    }
+    if (step->node->type == hipGraphNodeTypeWaitEvent && !step->node->disabled) {
+        struct ha_past *both =
+            ha_past_join(step->past, ha_event_past(step->node->event));
+        ha_past_release(step->past);
+        step->past = both;
+    }
+    ha_order_node(queue, step->op, &step->past);
+    ha_event_will_know(step->op, step->past);
+}
+
+/* The end of the launch, and the next one of the graph, know all steps. */
+static void
+steps_end(struct ha_graph_exec *exec, struct ha_queue *queue)
+{
+    for (uint32_t i = 0; i < exec->step_count; i++) {
+        ha_order_learn(queue, exec->steps[i].past);
+        ha_past_release(exec->steps[i].past);
+        exec->steps[i].past = NULL;
+    }
+    ha_past_release(exec->past);
+    exec->past = ha_order_past(queue);
+}
+
 /* Submits the operation of a step behind those before it. */
 static void
-step_submit(struct ha_graph_exec *exec, struct ha_stream *stream, struct ha_step *step)
+step_submit(struct ha_graph_exec *exec, struct ha_stream *stream, struct ha_step *step,
+            struct ha_past *begun)
 {
     struct ha_queue *queue = queue_of(exec, stream, step->track);
     for (uint32_t k = 0; k < step->count; k++) {
@@ -133,6 +171,9 @@ step_submit(struct ha_graph_exec *exec, struct ha_stream *stream, struct ha_step
         ha_event_depend(step->node->event, step->op);
     }
     ha_event_will_pass(step->op, queue);
+    if (ha_order_on()) {
+        step_order(exec, queue, step, begun);
+    }
     step->number = ha_queue_submit(queue, step->op, HA_SUBMIT_WAKE);
     step->op = NULL;
 }
@@ -147,24 +188,28 @@ ops_submit(struct ha_graph_exec *exec, struct ha_stream *stream, struct ha_op *b
     uint64_t tails[HA_TRACK_MAX] = {0};
     if (exec->last != NULL) {
         ha_op_depend(begin, exec->last, exec->last_number);
+        ha_order_learn(&stream->queue, exec->past);
     }
     uint64_t begun = ha_stream_submit(stream, begin, HA_SUBMIT_RUN);
     if (begun == 0) {
         return false;
     }
     entered[0] = !exec->own_first;
+    struct ha_past *known = ha_order_past(&stream->queue);
     for (uint32_t i = 0; i < exec->step_count; i++) {
         struct ha_step *step = &exec->steps[i];
         if (!entered[step->track]) {
             ha_op_depend(step->op, &stream->queue, begun);
             entered[step->track] = true;
         }
-        step_submit(exec, stream, step);
+        step_submit(exec, stream, step, known);
         tails[step->track] = step->number;
     }
     for (uint32_t track = exec->own_first ? 0 : 1; track < exec->track_count; track++) {
         ha_op_depend(end, queue_of(exec, stream, track), tails[track]);
     }
+    ha_past_release(known);
+    steps_end(exec, &stream->queue);
     uint64_t ended = ha_queue_submit(&stream->queue, end, HA_SUBMIT_RUN);
     ha_queue_retain(&stream->queue);
     if (exec->last != NULL) {
