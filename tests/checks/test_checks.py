@@ -42,7 +42,6 @@ BUILT = frozenset(
 # Pairs, or all pairs of a theme, that are not found though their kind is built, and why.
 SCOPE = "all scopes are those of the system"
 MISSING = {
-    "stream_races": "kernels, copies and calls of several streams are not compared",
     "heap_of_kernels_one_behind": "memory of malloc and new in kernels is one range",
     "heap_of_kernels_after_delete": "memory of malloc and new in kernels is one range",
     "pointer_in_shared_memory": "shared variables lie side by side",

@@ -13,6 +13,7 @@
 #include "cpu/check/finding.h"
 #include "cpu/check/report.h"
 #include "cpu/check/summary.h"
+#include "cpu/queue/order.h"
 
 /* The name is that of later messages. */
 static void
@@ -34,7 +35,11 @@ hipadaptCheckStart(const char *kinds)
         return (int)ha_cpu_fail(hipErrorInvalidValue, "argument 'kinds': %s",
                                 ha_error_text());
     }
+    bool races = ha_order_on();
     ha_check_kinds_set(wanted);
+    if (!races && ha_order_on()) {
+        ha_order_begin();
+    }
     if (ha_life_is_ready()) {
         ha_summary_begin(); /* else when the runtime starts */
     }

@@ -30,6 +30,7 @@
 #include "cpu/graph/graph.h"
 #include "cpu/memory/access.h"
 #include "cpu/memory/check_access.h"
+#include "cpu/memory/check_deed.h"
 #include "cpu/memory/array.h"
 #include "cpu/memory/check_found.h"
 #include "cpu/memory/check_memory.h"
@@ -47,6 +48,7 @@
 #include "cpu/module/register.h"
 #include "cpu/queue/device_fault.h"
 #include "cpu/queue/event.h"
+#include "cpu/queue/order.h"
 #include "cpu/queue/pool.h"
 #include "cpu/queue/stream.h"
 #include "cpu/queue/ticket.h"
@@ -87,6 +89,7 @@ after_fork_child(void)
     ha_library_after_fork_child();
     ha_register_after_fork_child();
     ha_pool_after_fork_child();
+    ha_order_after_fork_child();
     ha_graph_after_fork_child();
     ha_capture_after_fork_child();
     ha_value_after_fork_child();
@@ -161,6 +164,7 @@ runtime_start(void)
     }
     ha_exec_set_access(ha_access_call);
     ha_exec_set_checks(&ha_memory_checks);
+    ha_deeds_init(ha_deed_describe_memory);
     ha_debug_set_access(ha_access_allowed);
     if (!runtime.hooked) {
         pin_library();

@@ -374,11 +374,11 @@ site_of(const struct ha_image_kernel *kernel, uint32_t mark)
 }
 
 struct ha_check_side
-ha_check_side_at(const struct ha_launch *launch, uint32_t mark)
+ha_check_side_of_mark(const struct ha_launch *launch, uint32_t mark)
 {
     const struct ha_check_site *site = site_of(launch->kernel, mark);
 
-    return side_at(launch, site, site->bytes);
+    return ha_check_side_at(launch, site, site->bytes);
 }
 
 static uint32_t

@@ -32,6 +32,7 @@ void ha_check_launch_begin(struct ha_launch *launch);
 void ha_check_launch_end(struct ha_launch *launch);
 
 /* The side of the access that a mark of ha_race_each stands for, without a place. */
-struct ha_check_side ha_check_side_at(const struct ha_launch *launch, uint32_t mark);
+struct ha_check_side ha_check_side_of_mark(const struct ha_launch *launch,
+                                           uint32_t mark);
 
 #endif

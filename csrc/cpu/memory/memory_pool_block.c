@@ -9,6 +9,7 @@
 #include "cpu/base/error.h"
 #include "cpu/memory/check_memory.h"
 #include "cpu/memory/memory_pool_state.h"
+#include "cpu/queue/order.h"
 #include "cpu/queue/stream.h"
 #include "cpu/queue/ticket.h"
 
@@ -394,6 +395,7 @@ ha_memory_pool_alloc(struct ha_memory_pool *pool, struct ha_stream *stream, size
     struct ha_pool_block *block = block_get(pool, stream, size);
     if (block != NULL) {
         *ptr = block->ptr;
+        ha_order_forget(block->ptr, size);
     }
     pool->in_use_count--;
     ha_memory_pool_drop(pool);

@@ -7,16 +7,20 @@
 #include "cpu/base/error.h"
 #include "cpu/graph/capture.h"
 #include "cpu/memory/check_memory.h"
+#include "cpu/queue/order.h"
 #include "cpu/queue/ticket.h"
 #include "cpu/submit/door.h"
 
-/* Whether this call may come behind a free in its stream; its stack is noted then. */
+/* Whether this call may come behind a free in its stream.  Its stack is noted then, or
+ * where races are checked. */
 static bool
 note_order(void)
 {
     bool may = ha_checked() && ha_checked_any_pending();
     if (may) {
         ha_checked_call();
+    } else {
+        ha_order_call();
     }
     return may;
 }

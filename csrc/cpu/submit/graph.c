@@ -4,6 +4,7 @@
 #include "cpu/graph/capture.h"
 #include "cpu/graph/graph_exec.h"
 #include "cpu/graph/graph_ticket.h"
+#include "cpu/queue/order.h"
 #include "cpu/queue/ticket.h"
 #include "cpu/submit/door.h"
 
@@ -79,6 +80,7 @@ hipError_t
 ha_submit_graph(hipGraphExec_t exec, hipStream_t stream, struct ha_device *device)
 {
     struct call call = {.door = {.handle = stream, .device = device}, .handle = exec};
+    ha_order_call();
     ha_graph_lock();
     hipError_t code = launch(&call);
     ha_graph_unlock();

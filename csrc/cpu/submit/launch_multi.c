@@ -14,6 +14,7 @@
 #include "cpu/module/register.h"
 #include "cpu/queue/device_fault.h"
 #include "cpu/queue/event.h"
+#include "cpu/queue/order.h"
 #include "cpu/queue/pool.h"
 #include "cpu/queue/stream.h"
 #include "cpu/queue/ticket.h"
@@ -194,6 +195,7 @@ ops_submit(struct launch *launch)
             struct ha_queue *other = &grids[j].stream->queue;
             if (j != i) {
                 (void)ha_op_depend(grids[i].op, other, atomic_load(&other->submitted));
+                ha_order_behind(&grids[i].stream->queue, other);
             }
         }
     }
@@ -204,6 +206,7 @@ ops_submit(struct launch *launch)
         for (uint32_t j = 0; j < launch->count; j++) {
             if (j != i) {
                 (void)ha_op_depend(grids[i].mark, &grids[j].stream->queue, numbers[j]);
+                ha_order_behind(&grids[i].stream->queue, &grids[j].stream->queue);
             }
         }
     }

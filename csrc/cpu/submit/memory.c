@@ -4,10 +4,12 @@
 #include "cpu/base/error.h"
 #include "cpu/graph/capture.h"
 #include "cpu/graph/graph_memory.h"
+#include "cpu/memory/check_deed.h"
 #include "cpu/memory/check_memory.h"
 #include "cpu/memory/memory.h"
 #include "cpu/memory/memory_pool.h"
 #include "cpu/memory/reclaim.h"
+#include "cpu/queue/order.h"
 #include "cpu/submit/door.h"
 
 /* These calls have a code of their own for what is no stream. */
@@ -66,6 +68,20 @@ free_in(struct ha_stream *stream, const struct ha_range *range, bool claimed)
     return code;
 }
 
+/* Frees race with work that may still use the memory. Lock held. */
+static void
+order_free(const struct ha_range *range, struct ha_stream *stream)
+{
+    if (!ha_order_on()) {
+        return;
+    }
+    struct ha_deed *deed = ha_deed_of_call(range->device);
+    const struct ha_deed_rows all = {
+        .begin = range->base, .width = range->size, .height = 1, .depth = 1};
+    ha_deed_add_rows(deed, HA_CHECK_FREES, &all);
+    ha_order_at_once(&stream->queue, deed);
+}
+
 hipError_t
 ha_submit_free_async(void *ptr, hipStream_t stream, struct ha_device *device)
 {
@@ -76,7 +92,11 @@ ha_submit_free_async(void *ptr, hipStream_t stream, struct ha_device *device)
     if (ptr == NULL) {
         return ha_cpu_fail_null("dev_ptr");
     }
-    ha_checked_call();
+    if (ha_checked()) {
+        ha_checked_call();
+    } else {
+        ha_order_call();
+    }
     hipError_t code = door_open(&door);
     if (code != hipSuccess) {
         return code;
@@ -87,6 +107,7 @@ ha_submit_free_async(void *ptr, hipStream_t stream, struct ha_device *device)
     bool claimed = ha_memory_claim(ptr, kinds, &range);
     if (claimed) {
         ha_checked_pending(ptr, ha_stream_place(door.stream));
+        order_free(&range, door.stream);
     }
     if (claimed && range.kind == HA_MEMORY_POOL) {
         return ha_memory_pool_free_async(&range, door.stream);

@@ -11,6 +11,7 @@
 #include "cpu/memory/memory_pool.h"
 #include "cpu/queue/device_fault.h"
 #include "cpu/queue/event.h"
+#include "cpu/queue/order.h"
 #include "cpu/queue/ticket.h"
 #include "cpu/submit/door.h"
 #include "cpu/work/value.h"
@@ -154,6 +155,9 @@ ha_query_stream(hipStream_t handle, struct ha_device *device)
     bool idle = &stream->queue == stream->queue.device->legacy
                     ? ha_stream_is_idle(stream)
                     : stream->queue.head == NULL;
+    if (idle) {
+        ha_order_waited(ha_order_past(&door.stream->queue));
+    }
     ha_pool_unlock();
     return idle ? hipSuccess
                 : ha_cpu_fail(hipErrorNotReady, "the stream has work to do");

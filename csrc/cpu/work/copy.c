@@ -9,9 +9,11 @@
 #include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
+#include "cpu/memory/check_deed.h"
 #include "cpu/memory/check_found.h"
 #include "cpu/memory/memory.h"
 #include "cpu/module/fill_kernel.h"
+#include "cpu/queue/order.h"
 #include "cpu/queue/pool.h"
 #include "cpu/queue/ticket.h"
 #include "cpu/work/copy_rows.h"
@@ -373,6 +375,40 @@ ha_copy_is_from_device(hipMemcpyKind kind)
 
 /* ---- operations ---- */
 
+/* The device that has the memory; -1: the host. */
+static int
+device_of(const void *address)
+{
+    struct ha_range range;
+
+    if (!ha_memory_find(address, &range) || range.kind == HA_MEMORY_HOST ||
+        range.kind == HA_MEMORY_REGISTERED) {
+        return -1;
+    }
+    return range.device;
+}
+
+/* What the copy or fill touches, for the check of races; NULL where there is none. */
+static struct ha_deed *
+deed_of(const struct ha_copy *copy, const void *aside)
+{
+    if (!ha_order_on()) {
+        return NULL;
+    }
+    const struct ha_deed_rows to = {copy->dst,   copy->dst_pitch, copy->dst_slice,
+                                    copy->width, copy->height,    copy->depth};
+    const struct ha_deed_rows from = {copy->src,   copy->src_pitch, copy->src_slice,
+                                      copy->width, copy->height,    copy->depth};
+    int device = device_of(copy->dst);
+    struct ha_deed *deed = ha_deed_of_call(
+        device >= 0 || copy->src == NULL ? device : device_of(copy->src));
+    if (copy->src != NULL && aside == NULL) {
+        ha_deed_add_rows(deed, HA_CHECK_READS, &from);
+    }
+    ha_deed_add_rows(deed, HA_CHECK_WRITES, &to);
+    return deed;
+}
+
 /* Steals `aside`, which may be NULL. */
 static struct ha_op *
 transfer_op(const struct ha_copy *copy, void *aside, uint32_t value,
@@ -389,6 +425,8 @@ transfer_op(const struct ha_copy *copy, void *aside, uint32_t value,
     transfer->value = value;
     transfer->element_bytes = element_bytes;
     flatten(&transfer->copy);
+    op->deed = deed_of(&transfer->copy, aside);
+    op->known = true;
     op->caller = true;
     transfer_cut(transfer, op);
     return op;
@@ -420,19 +458,6 @@ ha_copy_run(struct ha_stream *stream, struct ha_op *op, enum ha_run how)
     ha_device_order_add(&order, stream, copy->dst);
     ha_device_order_add(&order, stream, copy->src);
     return ha_device_order_run(&order, stream, op, how);
-}
-
-/* The device that has the memory; -1: the host. */
-static int
-device_of(const void *address)
-{
-    struct ha_range range;
-
-    if (!ha_memory_find(address, &range) || range.kind == HA_MEMORY_HOST ||
-        range.kind == HA_MEMORY_REGISTERED) {
-        return -1;
-    }
-    return range.device;
 }
 
 struct ha_ticket *

@@ -7,6 +7,7 @@
 #include "cpu/base/device.h"
 #include "cpu/base/error.h"
 #include "cpu/memory/memory.h"
+#include "cpu/queue/order.h"
 
 /* What later work of the other device waits for: it follows the operation. */
 static const struct ha_op_class barrier_class = {.name = "barrier",
@@ -80,6 +81,7 @@ ha_device_order_run(const struct ha_device_order *order, struct ha_stream *strea
         if (!follow(op, order->others[i])) {
             return no_memory(op);
         }
+        ha_order_behind(queue, order->others[i]->legacy);
     }
     if (order->count == 0 || how == HA_RUN_SYNC) {
         /* A caller that waits gives the other devices nothing before the end. */
@@ -91,6 +93,7 @@ ha_device_order_run(const struct ha_device_order *order, struct ha_stream *strea
     for (unsigned i = 0; i < order->count && number != 0; i++) {
         struct ha_stream *legacy = (struct ha_stream *)order->others[i]->legacy;
         struct ha_op *barrier = barrier_new();
+        ha_order_behind(&legacy->queue, queue);
         ordered = barrier != NULL && ha_op_depend(barrier, queue, number) &&
                   ha_stream_submit(legacy, barrier, HA_SUBMIT_WAKE) != 0 && ordered;
     }

@@ -20,8 +20,10 @@
 #include "cpu/exec/exec.h"
 #include "cpu/exec/multi_grid.h"
 #include "cpu/memory/check_access.h"
+#include "cpu/memory/check_deed.h"
 #include "cpu/module/explain.h"
 #include "cpu/module/module.h"
+#include "cpu/queue/order.h"
 #include "cpu/queue/pool.h"
 #include "cpu/queue/ticket.h"
 
@@ -128,6 +130,23 @@ count_check(const struct ha_launch *launch)
     }
 }
 
+/* What it has accessed is compared with other work. */
+static void
+end_checks(struct ha_op *op)
+{
+    struct kernel_run *run = run_of(op);
+    struct ha_deed *deed = op->deed;
+    if (deed != NULL) {
+        ha_deed_fill(deed, &run->launch);
+    }
+    ha_check_launch_end(&run->launch);
+    if (deed != NULL) {
+        op->deed = NULL;
+        ha_deed_end(deed);
+        ha_deeds_settle();
+    }
+}
+
 static bool
 kernel_run(struct ha_op *op)
 {
@@ -144,7 +163,7 @@ kernel_run(struct ha_op *op)
     if (!ha_exec_run(&run->launch)) {
         return false;
     }
-    ha_check_launch_end(&run->launch);
+    end_checks(op);
     ha_ticket_form(op->ticket, form_of(&run->launch));
     int fault = atomic_load_explicit(&run->launch.fault, memory_order_acquire);
     if (fault != HA_FAULT_NONE) {
@@ -508,6 +527,7 @@ ha_launch_op(struct ha_function *function, const struct ha_launch_request *reque
     }
     ha_exec_prepare(launch, op->helpers + 1);
     launch->device = (uint32_t)function->device->id;
+    op->deed = launch->checked && ha_order_on() ? ha_deed_of_launch(launch) : NULL;
     launch->cooperative = NULL;
     if (request->cooperative) {
         launch->cooperative = ha_cooperative_new(op->helpers + 1);
