@@ -8,6 +8,7 @@
 #include "api/api.h"
 #include "api/generated/calls.h"
 #include "api/keep.h"
+#include "api/provider.h"
 
 #define FEW_ITEMS 3
 
@@ -235,6 +236,18 @@ ha_pending_add(struct ha_api *api, hipStream_t stream, PyObject *held)
     return 0;
 }
 
+/* The program does not hear of the answer, so what it does next is not ordered by it.
+ */
+static void
+ask_for_ourselves(bool begins)
+{
+    const struct ha_provider *provider = ha_provider_loaded();
+
+    if (provider != NULL && provider->own_questions != NULL) {
+        provider->own_questions(begins);
+    }
+}
+
 /* Whether the stream has passed the item.  Without the GIL.  An event or stream that is
  * there no more ended with its device or was destroyed after its work. */
 static hipError_t
@@ -242,11 +255,13 @@ ask(struct ha_pending_item *item, hipStream_t stream)
 {
     hipError_t status = hipErrorNotReady;
 
+    ask_for_ourselves(true);
     if (item->event != NULL) {
         status = ha_calls.hipEventQuery(item->event);
     } else if (ha_calls.hipStreamQuery != NULL) {
         status = ha_calls.hipStreamQuery(stream);
     }
+    ask_for_ourselves(false);
     if (status == hipErrorInvalidHandle || status == hipErrorContextIsDestroyed) {
         item->event = NULL;
         status = hipSuccess;

@@ -124,6 +124,7 @@ introduce(struct ha_provider_search *search)
     *(void **)&set_stack = dlsym(found->hip, "hipadaptSetStackText");
     *(void **)&found->owns = dlsym(found->hip, "hipadaptOwnsMemory");
     *(void **)&found->keeps = dlsym(found->hip, "hipadaptKeepsMemory");
+    *(void **)&found->own_questions = dlsym(found->hip, "hipadaptOwnQuestions");
     *(void **)&found->image_size = dlsym(found->hip, "hipadaptImageSize");
     if (set_compiler != NULL && search->compiler[0] != '\0' &&
         ha_env(HA_ENV_COMPILER) == NULL) {

@@ -41,7 +41,8 @@ struct ha_provider {
     /* CPU device only: */
     void (*shutdown)(void);
     void (*keeps)(const void *dst, const void *src);
-    void (*owns)(const void *ptr); /* or NULL; see csrc/cpu/entry/runtime.h */
+    void (*own_questions)(int begins); /* csrc/cpu/queue/order.h */
+    void (*owns)(const void *ptr);     /* or NULL; see csrc/cpu/entry/runtime.h */
     void (*image_size)(const void *image, size_t bytes);
 };
 

@@ -484,7 +484,7 @@ ha_event_query(hipEvent_t handle)
     bool complete = event->queue == NULL && elsewhere(event) == 0;
     bool captured = event->point != NULL;
     if (complete && !captured) {
-        ha_order_waited(ha_past_keep(event->past));
+        ha_order_answered(ha_past_keep(event->past));
     }
     ha_pool_unlock();
     if (captured) {
@@ -599,7 +599,10 @@ ha_event_follow(struct ha_event *event, struct ha_stream *stream)
 {
     struct ha_op *op = NULL;
     uint64_t ipc_number = elsewhere(event);
-    ha_order_learn(&stream->queue, event->past);
+    if (event->recorded) {
+        ha_order_by_rules(&stream->queue);
+        ha_order_learn(&stream->queue, event->past);
+    }
     if (ipc_number != 0) {
         op = ha_ipc_event_op(event->ipc, ipc_number);
     } else if (event->queue == NULL || event->queue == &stream->queue) {

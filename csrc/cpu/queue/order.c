@@ -205,6 +205,24 @@ ha_order_waited(struct ha_past *past)
     }
 }
 
+static _Thread_local bool own_questions;
+
+void
+hipadaptOwnQuestions(int begins)
+{
+    own_questions = begins != 0;
+}
+
+void
+ha_order_answered(struct ha_past *past)
+{
+    if (own_questions) {
+        ha_past_release(past);
+    } else {
+        ha_order_waited(past);
+    }
+}
+
 void
 ha_order_waited_unlocked(struct ha_past *past)
 {

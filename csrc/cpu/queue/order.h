@@ -14,6 +14,7 @@
 
 #include "abi/check.h"
 #include "cpu/base/check_kinds.h"
+#include "cpu/base/export.h"
 #include "cpu/check/deed.h"
 
 struct ha_device;
@@ -53,6 +54,12 @@ void ha_order_end(struct ha_op *op);
 /* Frees what the queue has. */
 void ha_order_leave(struct ha_queue *queue);
 
+/* For language bindings: from now on, until the other call, this thread asks events and
+ * streams for itself.  The program does not know what they answer. */
+HA_EXPORT void hipadaptOwnQuestions(int begins);
+
+/* The host was told that all in `past` is done; steals the reference. */
+void ha_order_answered(struct ha_past *past);
 /* The host has waited for what `past` has; steals the reference. */
 void ha_order_waited(struct ha_past *past);
 /* The same without the lock. */

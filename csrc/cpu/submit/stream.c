@@ -156,7 +156,7 @@ ha_query_stream(hipStream_t handle, struct ha_device *device)
                     ? ha_stream_is_idle(stream)
                     : stream->queue.head == NULL;
     if (idle) {
-        ha_order_waited(ha_order_past(&door.stream->queue));
+        ha_order_answered(ha_order_past(&door.stream->queue));
     }
     ha_pool_unlock();
     return idle ? hipSuccess
