@@ -22,7 +22,7 @@ project = "hipadapt"
 author = "hipadapt contributors"
 project_copyright = author
 version = release = re.search(
-    r'^version = "(.*)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE
+    r'^__version__ = "(.*)"', (ROOT / "hipadapt/__init__.py").read_text(), re.MULTILINE
 )[1]
 
 extensions = [

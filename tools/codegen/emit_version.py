@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""csrc/tool/generated/version.h: the version of pyproject.toml for C."""
+"""csrc/tool/generated/version.h: the version of the package for C."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from . import text
 from .model import Api
 
 HEADER = "csrc/tool/generated/version.h"
-PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
+PACKAGE = Path(__file__).resolve().parents[2] / "hipadapt" / "__init__.py"
 
 
 def emit(api: Api) -> dict[str, str]:
-    found = re.search(r'^version = "(.*)"$', PROJECT.read_text(), re.MULTILINE)
+    found = re.search(r'^__version__ = "(.*)"$', PACKAGE.read_text(), re.MULTILINE)
     if found is None:
-        raise ValueError(f"{PROJECT}: there is no version")
+        raise ValueError(f"{PACKAGE}: there is no version")
     lines = [
         text.banner("/*", " */"),
         "#ifndef HA_TOOL_GENERATED_VERSION_H",
