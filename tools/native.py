@@ -33,17 +33,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools import headers
 from tools.rooms import PRODUCTS
 
 ROOT = Path(__file__).resolve().parent.parent
 CSRC = ROOT / "csrc"
 OBJECTS = ROOT / "build" / "native"
 EXPORTS = CSRC / "cpu" / "entry" / "generated" / "exports.map"
-PROFILER_HEADERS = CSRC / "rocprofiler" / "include"
-TOOL_HEADERS = CSRC / "tool" / "include"
-DEVICE_HEADERS = CSRC / "cpu" / "headers"
-# Declarations of csrc/abi that programs include, too, by folder.
-PUBLIC_ABI = {"hipadapt": [CSRC / "abi" / "check.h"]}
 # What decides how a kernel's code looks, and the one file that is told a hash of it.
 IMAGE_SOURCES = ("cpu/compile/*.[ch]", "cpu/base/image.h")
 IMAGE_SOURCES_FOR = "cpu/compile/cache_key.c"
@@ -81,7 +77,7 @@ def sources(rooms: tuple[str, ...]) -> list[Path]:
         path
         for room in rooms
         for path in (CSRC / room).rglob("*")
-        if path.suffix in (".c", ".S") and DEVICE_HEADERS not in path.parents
+        if path.suffix in (".c", ".S") and headers.DEVICE not in path.parents
     ]
     return sorted(found)
 
@@ -128,7 +124,7 @@ def extension() -> Product:
             "-isystem",
             python_include(),
             "-I",
-            str(PROFILER_HEADERS),
+            str(headers.PROFILER),
             "-fno-asynchronous-unwind-tables",
         ),
         ("-ldl", "-lpthread"),
@@ -170,7 +166,7 @@ def profiler() -> Product:
             # 130 bytes of each thread, in every traced call.
             "-ftls-model=initial-exec",
             "-I",
-            str(PROFILER_HEADERS),
+            str(headers.PROFILER),
         ),
         (
             "-Wl,-Bsymbolic",
@@ -190,7 +186,7 @@ def roctx() -> Product:
     return Product(
         "libroctx64.so.4",
         PRODUCTS["libroctx64.so.4"],
-        ("-Wconversion", "-I", str(PROFILER_HEADERS)),
+        ("-Wconversion", "-I", str(headers.PROFILER)),
         (
             "-Wl,-Bsymbolic",
             "-Wl,-soname,libroctx64.so.4",
@@ -209,7 +205,7 @@ def tool() -> Product:
     return Product(
         "libhipadapt_tool.so",
         PRODUCTS["libhipadapt_tool.so"],
-        ("-Wconversion", "-I", str(PROFILER_HEADERS)),
+        ("-Wconversion", "-I", str(headers.PROFILER)),
         (
             "-Wl,-Bsymbolic",
             "-Wl,-soname,libhipadapt_tool.so",
@@ -421,40 +417,6 @@ def build_in(
     return made
 
 
-def install(made: Path, target: Path) -> None:
-    """Replaces `target` whole: a process that runs the old one keeps it."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    fresh = target.with_name(f".{target.name}.{os.getpid()}")
-    shutil.copy2(made, fresh)
-    fresh.replace(target)
-
-
-def install_headers(target: Path, *sources: Path) -> list[Path]:
-    """Copies the headers of folders, and files; removes what is no longer one."""
-    copies = {
-        target / path.relative_to(source if source.is_dir() else source.parent): path
-        for source in sources
-        for path in (source.rglob("*") if source.is_dir() else [source])
-        if path.is_file()
-    }
-    for copy, path in copies.items():
-        if not copy.is_file() or copy.read_bytes() != path.read_bytes():
-            install(path, copy)
-    for path in list(target.rglob("*")):
-        if path.is_file() and path not in copies:
-            path.unlink()
-    return list(copies)
-
-
-def install_headers_for_programs(target: Path) -> list[Path]:
-    """Copies those that programs include, and none in place of the C library's."""
-    copies: list[Path] = []
-    for folder in ("hip", "hipadapt"):
-        more = [TOOL_HEADERS / folder, *PUBLIC_ABI.get(folder, ())]
-        copies += install_headers(target / folder, DEVICE_HEADERS / folder, *more)
-    return copies
-
-
 def build_package(package: Path) -> list[Path]:
     """Builds every product into the folder of the package; returns the files there."""
     command = compiler()
@@ -466,12 +428,8 @@ def build_package(package: Path) -> list[Path]:
     targets |= {library: package / "_lib" / library.name for library in libraries}
     for made, target in targets.items():
         if not target.is_file() or made.read_bytes() != target.read_bytes():
-            install(made, target)
-    headers = install_headers(package / "_lib" / "device", DEVICE_HEADERS)
-    headers += install_headers_for_programs(package / "include")
-    for folder in PROFILER_HEADERS.iterdir():
-        headers += install_headers(package / "include" / folder.name, folder)
-    return [*targets.values(), *headers]
+            headers.install(made, target)
+    return [*targets.values(), *headers.install_all(package)]
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools import native
+from tools import headers, native
 
 HERE = Path(__file__).resolve().parent
 SKIPPED = 77
@@ -96,16 +96,14 @@ def build(test: Path) -> Path:
     command = native.compiler()
     profiler = header_line(text, "product") == ["profiler"]
     product = native.profiler() if profiler else native.device()
-    headers = (
-        ["-Drocprofiler_EXPORTS", f"-I{native.PROFILER_HEADERS}"] if profiler else []
-    )
+    own_headers = ["-Drocprofiler_EXPORTS", f"-I{headers.PROFILER}"] if profiler else []
     compiling = native.compile_command(product, command)
     folder = native.folder_of(product.name, compiling)
     with native.alone(folder):
         objects, changed = native.compile_all(wanted, folder, compiling)
     # Tests convert freely between integer types.
     own_compiling = [*command, *native.common_flags(), "-Wno-comment"]
-    own_compiling += [f"-I{HERE}", *headers]
+    own_compiling += [f"-I{HERE}", *own_headers]
     own_folder = native.folder_of("tests_c", own_compiling)
     with native.alone(own_folder):
         own, own_changed = native.compile_all([test], own_folder, own_compiling)
