@@ -15,7 +15,9 @@ from setuptools.command.build_ext import build_ext
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))
 
-from tools import native  # noqa: E402
+from tools import native, target  # noqa: E402
+
+DEBUG_DATA = ROOT / "build" / "debug"
 
 
 class NativeBuild(build_ext):
@@ -26,7 +28,9 @@ class NativeBuild(build_ext):
     def run(self) -> None:
         """Builds every product and puts it where the package looks for it."""
         package = (ROOT if self.inplace else Path(self.build_lib)) / "hipadapt"
-        self.made = [str(path) for path in native.build_package(package)]
+        # Who builds a wheel gives it to others; in the tree, debuggers are used.
+        debug = None if self.inplace or native.instrumentation() else DEBUG_DATA
+        self.made = [str(path) for path in native.build_package(package, debug)]
 
     def get_outputs(self) -> list[str]:
         """The files that belong to the installed package."""
@@ -41,4 +45,5 @@ setup(
     # One name makes the wheel a platform's own; NativeBuild knows the real sources.
     ext_modules=[Extension("hipadapt._core", sources=[])],
     cmdclass={"build_ext": NativeBuild},
+    options={"bdist_wheel": {"plat_name": f"linux_{target.machine()}"}},
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The build backend: setuptools, plus ziglang where no C compiler is found."""
+"""The build backend: setuptools, plus ziglang where no C compiler will do."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ _Settings = Mapping[str, Any] | None
 
 
 def _compiler() -> list[str]:
-    found = os.environ.get("CC") or shutil.which("gcc") or shutil.which("clang")
-    return [] if found else [ZIGLANG]
+    if os.environ.get("CC"):
+        return []
+    found = shutil.which("gcc") or shutil.which("clang")
+    return [] if found and not os.environ.get("HIPADAPT_TARGET") else [ZIGLANG]
 
 
 def get_requires_for_build_wheel(config_settings: _Settings = None) -> list[str]:

@@ -8,6 +8,8 @@ anew when the source or a header that it read changes.
 
 Environment switches (never command line options):
   CC                 compiler; else gcc, clang, then the clang of the ziglang package
+  HIPADAPT_TARGET    MACHINE-linux-gnu.MAJOR.MINOR: for that machine and its oldest
+                     glibc, by the clang of ziglang (tools/target.py)
   HIPADAPT_DEBUG     1: no optimisation
   HIPADAPT_SANITIZE  "address,undefined" or "thread"
   HIPADAPT_STRESS    1: rare events are forced (HA_STRESS)
@@ -21,7 +23,6 @@ import fcntl
 import hashlib
 import importlib.util
 import os
-import platform
 import shlex
 import shutil
 import subprocess
@@ -33,7 +34,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools import headers
+from tools import headers, target
 from tools.rooms import PRODUCTS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -85,9 +86,9 @@ def sources(rooms: tuple[str, ...]) -> list[Path]:
 def compiler() -> list[str]:
     """The command of the C compiler: CC, gcc, clang, or the clang of ziglang."""
     if os.environ.get("CC"):
-        return shlex.split(os.environ["CC"])
+        return shlex.split(os.environ["CC"]) + target.flags()
     for name in ("gcc", "clang"):
-        if shutil.which(name):
+        if shutil.which(name) and target.wanted() is None:
             return [name]
     package = importlib.util.find_spec("ziglang")
     if package is None or package.origin is None:
@@ -95,10 +96,10 @@ def compiler() -> list[str]:
             "hipadapt: no C compiler found (gcc, clang or the ziglang package): "
             "install one, e.g. `apt-get install gcc` or `pip install ziglang==0.15.2`"
         )
-    print("hipadapt: no gcc or clang found, using the clang of ziglang", flush=True)
+    print("hipadapt: compiling with the clang of ziglang", flush=True)
     # zig's own default is a debug build with traps at undefined behaviour.
     zig = Path(package.origin).parent / "zig"
-    return [str(zig), "cc", "-fno-sanitize=undefined"]
+    return [str(zig), "cc", "-fno-sanitize=undefined", *target.flags()]
 
 
 def python_include() -> str:
@@ -117,7 +118,7 @@ def python_include() -> str:
 def extension() -> Product:
     """The product `hipadapt._core`."""
     return Product(
-        f"_core{sysconfig.get_config_var('EXT_SUFFIX')}",
+        f"_core{target.extension_suffix()}",
         PRODUCTS["hipadapt._core"],
         # Nothing unwinds through it but debuggers, which read .debug_frame.
         (
@@ -249,7 +250,7 @@ def common_flags() -> list[str]:
     flags = ["-std=gnu11", "-D_GNU_SOURCE", "-fPIC", "-fvisibility=hidden", "-g"]
     flags.append("-O0" if switch("HIPADAPT_DEBUG") else "-O2")
     flags += [*WARNINGS, f"-I{CSRC}"]
-    flags += [NO_SHADOW_STACK[m] for m in (platform.machine(),) if m in NO_SHADOW_STACK]
+    flags += [NO_SHADOW_STACK[m] for m in (target.machine(),) if m in NO_SHADOW_STACK]
     if switch("HIPADAPT_WERROR"):
         flags.append("-Werror")
     if switch("HIPADAPT_STRESS"):
@@ -403,32 +404,61 @@ def build_in(
     """The same, in the product's folder, in which nobody else builds."""
     files = sources(product.rooms) or [empty_source(folder)]
     outputs, changed = compile_all(files, folder, compiling)
-    made = folder / product.name
     link = [*command, "-shared", *instrumentation(), *map(str, outputs)]
-    link += ["-o", str(made), *product.link_flags]
+    link += product.link_flags
+    made = folder / product.name
     stamp = folder / "link.txt"
     same = stamp.is_file() and stamp.read_text() == shlex.join(link)
     kept = same and made.is_file()
     kept = kept and all(newer(made, path) for path in product.link_files)
     if changed or not kept:
         stamp.unlink(missing_ok=True)
-        run(link)
+        run([*link, "-o", str(made)])
         stamp.write_text(shlex.join(link))
     return made
 
 
-def build_package(package: Path) -> list[Path]:
-    """Builds every product into the folder of the package; returns the files there."""
+def without_debug_data(made: Path, debug: Path) -> Path:
+    """A product as it is given to others, linked anew from the same objects.
+
+    What it lacks goes below the folder `debug`, to where debuggers look for the number
+    that both files have.
+    """
+    link = shlex.split((made.parent / "link.txt").read_text())
+    files = (Path(word) for word in link if word.endswith(".o"))
+    number = hashlib.sha1(shlex.join(link).encode())
+    for path in files:
+        number.update(path.read_bytes())
+    name = number.hexdigest()
+    link.append(f"-Wl,--build-id=0x{name}")
+    apart = debug / ".build-id" / name[:2] / f"{name[2:]}.debug"
+    apart.parent.mkdir(parents=True, exist_ok=True)
+    run([*link, "-o", str(apart)])
+    lean = made.parent / "lean" / made.name
+    lean.parent.mkdir(exist_ok=True)
+    run([*link, "-s", "-o", str(lean)])
+    return lean
+
+
+def build_package(package: Path, debug: Path | None = None) -> list[Path]:
+    """Builds every product into the folder of the package; returns the files there.
+
+    With a folder `debug`, their debug data is there and not in them.
+    """
     command = compiler()
     products = (extension(), device(), profiler(), tool(), roctx())
     with ThreadPoolExecutor() as pool:  # most edits are one file of each
         core, *libraries = pool.map(lambda product: build(product, command), products)
     libraries.append(build(roctx_sdk(libraries[-1]), command))
+    if debug is not None:
+        core, *libraries = (
+            without_debug_data(made, debug) for made in (core, *libraries)
+        )
     targets = {core: package / core.name}
     targets |= {library: package / "_lib" / library.name for library in libraries}
-    for made, target in targets.items():
-        if not target.is_file() or made.read_bytes() != target.read_bytes():
-            headers.install(made, target)
+    for made, wanted in targets.items():
+        if not wanted.is_file() or made.read_bytes() != wanted.read_bytes():
+            headers.install(made, wanted)
     return [*targets.values(), *headers.install_all(package)]
 
 
