@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 from .. import __version__, hip, hiprtc, provider
+from .hip_versions import FUNCTIONS
 
 
 def describe_device(index: int) -> dict[str, Any]:
@@ -40,6 +41,8 @@ def collect() -> dict[str, Any]:
     }
     if provider().tried:
         report["tried"] = "; ".join(provider().tried)
+    first, *_, last = FUNCTIONS
+    report["speaks"] = f"HIP {first} to {last}, {sum(FUNCTIONS.values())} functions"
     status, version = hip.hipRuntimeGetVersion()
     report["hip_runtime"] = version if int(status) == 0 else status.name
     result, *numbers = hiprtc.hiprtcVersion()

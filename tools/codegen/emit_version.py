@@ -1,16 +1,40 @@
 # SPDX-License-Identifier: MIT
-"""csrc/tool/generated/version.h: the version of the package for C."""
+"""The version of the package for C, and those of HIP that it speaks for Python."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 from . import text
 from .model import Api
 
 HEADER = "csrc/tool/generated/version.h"
+HIP_VERSIONS = "hipadapt/_cli/hip_versions.py"
 PACKAGE = Path(__file__).resolve().parents[2] / "hipadapt" / "__init__.py"
+
+
+def number(version: str) -> list[int]:
+    """How versions are ordered."""
+    return [int(part) for part in version.split(".")]
+
+
+def hip_versions(api: Api) -> str:
+    """How many functions each version of HIP has added."""
+    counts = Counter(function.since for function in api.functions)
+    order = sorted(counts, key=number)
+    rows = [f'    "{version}": {counts[version]},' for version in order]
+    lines = [
+        text.banner("#", ""),
+        '"""How many functions of HIP and hiprtc are there since each version."""',
+        "",
+        "FUNCTIONS = {",
+        *rows,
+        "}",
+        "",
+    ]
+    return "\n".join(lines)
 
 
 def emit(api: Api) -> dict[str, str]:
@@ -27,4 +51,4 @@ def emit(api: Api) -> dict[str, str]:
         "#endif",
         "",
     ]
-    return {HEADER: "\n".join(lines)}
+    return {HEADER: "\n".join(lines), HIP_VERSIONS: hip_versions(api)}

@@ -29,6 +29,20 @@ def run(
     )
 
 
+def test_info_tells_the_versions_of_hip_that_are_described() -> None:
+    found = {
+        entry["since"]
+        for path in (ROOT / "tools/codegen/description/functions").glob("*.json")
+        for entry in json.loads(path.read_text())
+    }
+    numbers = sorted(tuple(map(int, version.split("."))) for version in found)
+    first, last = (".".join(map(str, numbers[end])) for end in (0, -1))
+
+    done = run("info", "--json")
+
+    assert f"HIP {first} to {last}, " in json.loads(done.stdout)["speaks"]
+
+
 def test_doctor_finds_a_healthy_machine() -> None:
     done = run("doctor", "--json")
 
