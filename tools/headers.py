@@ -11,8 +11,6 @@ CSRC = Path(__file__).resolve().parent.parent / "csrc"
 PROFILER = CSRC / "rocprofiler" / "include"
 TOOL = CSRC / "tool" / "include"
 DEVICE = CSRC / "cpu" / "headers"
-# Declarations of csrc/abi that programs include, too, by folder.
-PUBLIC_ABI = {"hipadapt": [CSRC / "abi" / "check.h"]}
 
 
 def install(made: Path, target: Path) -> None:
@@ -23,36 +21,29 @@ def install(made: Path, target: Path) -> None:
     fresh.replace(target)
 
 
-def install_headers(target: Path, *sources: Path) -> list[Path]:
-    """Copies the headers of folders, and files; removes what is no longer one."""
-    copies = {
-        target / path.relative_to(source if source.is_dir() else source.parent): path
-        for source in sources
-        for path in (source.rglob("*") if source.is_dir() else [source])
-        if path.is_file()
-    }
+def headers() -> dict[Path, Path]:
+    """Every header by its place in the package's folder `include`.
+
+    `hipadapt/freestanding` has those with names of the C and C++ libraries, which
+    kernels find, and programs must not.
+    """
+    standard = Path("hipadapt") / "freestanding"
+    found = {standard / path.name: path for path in DEVICE.iterdir() if path.is_file()}
+    for root in (PROFILER, TOOL, DEVICE):
+        for folder in (path for path in root.iterdir() if path.is_dir()):
+            files = (path for path in folder.rglob("*") if path.is_file())
+            found.update((path.relative_to(root), path) for path in files)
+    found[Path("hipadapt") / "check.h"] = CSRC / "abi" / "check.h"
+    return found
+
+
+def install_all(include: Path) -> list[Path]:
+    """Copies the headers; removes what is no longer one. Returns the copies."""
+    copies = {include / place: path for place, path in headers().items()}
     for copy, path in copies.items():
         if not copy.is_file() or copy.read_bytes() != path.read_bytes():
             install(path, copy)
-    for path in list(target.rglob("*")):
+    for path in list(include.rglob("*")):
         if path.is_file() and path not in copies:
             path.unlink()
     return list(copies)
-
-
-def install_headers_for_programs(target: Path) -> list[Path]:
-    """Copies those that programs include, and none in place of the C library's."""
-    copies: list[Path] = []
-    for folder in ("hip", "hipadapt"):
-        more = [TOOL / folder, *PUBLIC_ABI.get(folder, ())]
-        copies += install_headers(target / folder, DEVICE / folder, *more)
-    return copies
-
-
-def install_all(package: Path) -> list[Path]:
-    """Every header into the folder of the package; returns the files there."""
-    copies = install_headers(package / "_lib" / "device", DEVICE)
-    copies += install_headers_for_programs(package / "include")
-    for folder in PROFILER.iterdir():
-        copies += install_headers(package / "include" / folder.name, folder)
-    return copies

@@ -459,7 +459,7 @@ def build_package(package: Path, debug: Path | None = None) -> list[Path]:
     for made, wanted in targets.items():
         if not wanted.is_file() or made.read_bytes() != wanted.read_bytes():
             headers.install(made, wanted)
-    return [*targets.values(), *headers.install_all(package)]
+    return [*targets.values(), *headers.install_all(package / "include")]
 
 
 if __name__ == "__main__":

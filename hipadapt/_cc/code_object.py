@@ -16,10 +16,9 @@ import sys
 from pathlib import Path
 
 from .._child import dies_with_us
-from .host import PACKAGE, Failed, zig
+from .host import INCLUDE, Failed, zig
 from .work_folder import work_folder
 
-DEVICE_HEADERS = PACKAGE / "_lib" / "device"
 ARCH = re.compile(r"gfx(\d+)([0-9a-f])([0-9a-f])((?::[a-z]+[+-])*)\Z")
 # Where Debian and ROCm put the device library; ROCM_PATH comes first.
 LIBRARY_FOLDERS = (
@@ -155,7 +154,8 @@ def compile_source(source: Path, arch: str, options: list[str]) -> bytes:
         command += ["-mllvm", "-max-dependences=1"]
         command += ["-nostdsysteminc", "-nobuiltininc"]
         command += [f"-D__HIP_CPU_WARP_SIZE__={wavefront(arch)}", level, *rest]
-        command += ["-include", "hip/hip_runtime.h", f"-I{DEVICE_HEADERS}"]
+        command += ["-include", "hip/hip_runtime.h"]
+        command += [f"-I{INCLUDE / 'hipadapt' / 'freestanding'}", f"-I{INCLUDE}"]
         command += library_flags(arch, "-ffast-math" in rest)
         sys.stderr.write(run([*command, "-emit-obj", "-o", str(made), str(source)]))
         link = [

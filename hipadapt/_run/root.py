@@ -236,12 +236,11 @@ def _lay_libraries(folder: Path, standins: Standins, zig: str) -> None:
 
 def _lay_tools(fresh: Path, root: Path, python: str, zig: str) -> None:
     version = _hip_version()
-    device = libraries.LIBRARY.parent / "device"
+    package = libraries.LIBRARY.parent.parent
     include = fresh / "include"
     include.mkdir(mode=0o700)
-    # No stdint.h, which host compilers have themselves.
     for name in ("hip", "hipadapt"):
-        (include / name).symlink_to(device / name)
+        (include / name).symlink_to(package / "include" / name)
     _write(include / "thrust/detail/config/namespace.h", _THRUST_NAMESPACE)
     # The folders of this package and of the compiler's.
     paths = [str(Path(__file__).resolve().parents[2]), str(Path(zig).parents[1])]

@@ -312,6 +312,7 @@ front_arguments(struct work *work, bool prelude, struct ha_list *arguments)
     if (folder) {
         ha_list_format(arguments, "-I%s", work->workdir.path);
     }
+    ha_list_format(arguments, "-I%s/" HA_FREESTANDING, toolchain->device_dir);
     ha_list_format(arguments, "-I%s", toolchain->device_dir);
     ha_list_format(arguments, "-fdebug-prefix-map=%s/=%s/", toolchain->device_dir,
                    HA_PLACE_DEVICE);

@@ -18,7 +18,10 @@
 #include "cpu/compile/buffer.h"
 #include "cpu/compile/target_cpu.h"
 
-#define DEVICE_DEPTH_MAX 8 /* directories below device/ */
+#define DEVICE_DEPTH_MAX 8 /* directories below those of DEVICE_PARTS */
+/* Of the package's headers, those that kernels include; and beside its libraries. */
+static const char *const DEVICE_PARTS[] = {"hip", "hipadapt"};
+#define INCLUDE_DIR "/../include"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char set_path[PATH_MAX]; /* lock; "" = not set */
@@ -45,6 +48,7 @@ hipadaptSetCompiler(const char *zig_path)
 static struct {
     bool vector_math;           /* libmvec can be loaded */
     char library_dir[PATH_MAX]; /* "" if it could not be found out */
+    char device_dir[PATH_MAX];  /* the same */
     struct stat library;
     uint8_t device_id[HA_HASH_BYTES];
     enum ha_status device_status;
@@ -120,6 +124,35 @@ hash_directory(const char *path, struct ha_sha256 *hash, unsigned depth)
     return status;
 }
 
+/* The headers are hashed once: a process keeps those that it began with. */
+static void
+find_device_headers(void)
+{
+    char path[PATH_MAX];
+    struct ha_sha256 hash;
+    ha_sha256_init(&hash);
+    int size = snprintf(path, sizeof path, "%s" INCLUDE_DIR, constant.library_dir);
+    if (size < 0 || (size_t)size >= sizeof path ||
+        realpath(path, constant.device_dir) == NULL) {
+        constant.device_status = ha_error_set(
+            HA_ERROR_NOT_FOUND, "device headers in '%s': %s", path, strerror(errno));
+    }
+    for (size_t i = 0; i < sizeof DEVICE_PARTS / sizeof *DEVICE_PARTS &&
+                       constant.device_status == HA_OK;
+         i++) {
+        size =
+            snprintf(path, sizeof path, "%s/%s", constant.device_dir, DEVICE_PARTS[i]);
+        constant.device_status =
+            size < 0 || (size_t)size >= sizeof path
+                ? ha_error_set(HA_ERROR_NOT_FOUND,
+                               "path of the device headers is too long")
+                : hash_directory(path, &hash, 0);
+    }
+    ha_sha256_final(&hash, constant.device_id);
+    (void)snprintf(constant.device_text, sizeof constant.device_text, "%s",
+                   ha_error_text());
+}
+
 static void
 find_constants(void)
 {
@@ -136,17 +169,7 @@ find_constants(void)
         *slash = '\0';
         (void)strcpy(constant.library_dir, path);
     }
-    struct ha_sha256 hash;
-    ha_sha256_init(&hash);
-    if (strlen(constant.library_dir) + sizeof "/device" > sizeof path) {
-        constant.device_status = HA_ERROR_NOT_FOUND;
-    } else {
-        (void)snprintf(path, sizeof path, "%s/device", constant.library_dir);
-        constant.device_status = hash_directory(path, &hash, 0);
-    }
-    ha_sha256_final(&hash, constant.device_id);
-    (void)snprintf(constant.device_text, sizeof constant.device_text, "%s",
-                   ha_error_text());
+    find_device_headers();
 }
 
 /* NULL, or why `path` cannot be run. */
@@ -276,12 +299,7 @@ ha_toolchain_find(struct ha_toolchain *toolchain)
     hash_identity(&hash, &status);
     hash_identity(&hash, &constant.library);
     ha_sha256_final(&hash, toolchain->compiler_id);
-    int size = snprintf(toolchain->device_dir, sizeof toolchain->device_dir,
-                        "%s/device", constant.library_dir);
-    if (size < 0 || (size_t)size >= sizeof toolchain->device_dir) {
-        return ha_error_set(HA_ERROR_NOT_FOUND,
-                            "path of the device headers is too long");
-    }
+    (void)strcpy(toolchain->device_dir, constant.device_dir);
     memcpy(toolchain->device_id, constant.device_id, HA_HASH_BYTES);
     toolchain->triple = HOST_TRIPLE;
     toolchain->gang_width = ha_target_cpu_gang_width(toolchain->target_cpu);

@@ -24,6 +24,9 @@
 
 #define HA_HASH_BYTES 32
 
+/* Below the device headers: what the C and C++ libraries have for kernels. */
+#define HA_FREESTANDING "hipadapt/freestanding"
+
 struct ha_toolchain {
     char zig[PATH_MAX];
     char device_dir[PATH_MAX];          /* holds the device headers */

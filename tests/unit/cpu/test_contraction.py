@@ -33,9 +33,9 @@ def host_fuses() -> bool:
 
 
 HEADERS = sorted(
-    str(path.relative_to(folder))
-    for folder in [Path(hipadapt.__file__).parent / "_lib" / "device"]
-    for path in [*folder.iterdir(), *(folder / "hip").iterdir()]
+    before + path.name
+    for before, folder in (("", "hipadapt/freestanding"), ("hip/", "hip"))
+    for path in (Path(hipadapt.get_include()) / folder).iterdir()
     # The host's half of the API; compilers of whole programs read it.
     if path.is_file()
     and path.name not in ("hip_runtime_api.h", "hiprtc.h", "hip_ext.h")

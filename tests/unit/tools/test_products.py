@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from hipadapt._compiler import zig_program
-from tools import native
+from tools import headers, native
 
 ROOT = Path(__file__).resolve().parents[3]
 # About what the dynamic linker keeps for libraries that are loaded late, for all of
@@ -150,12 +150,14 @@ def test_library_without_sources_links_where_no_linker_is_installed(
     assert made.read_bytes().startswith(b"\x7fELF")
 
 
-def test_device_headers_are_those_of_the_sources(package: Path) -> None:
-    source = ROOT / "csrc" / "cpu" / "headers"
-    for path in source.rglob("*"):
-        if path.is_file():
-            copy = package / "_lib" / "device" / path.relative_to(source)
-            assert copy.read_bytes() == path.read_bytes(), f"build anew: {copy}"
+def test_headers_are_those_of_the_sources_and_there_once(package: Path) -> None:
+    include = package / "include"
+    there = {p.relative_to(include) for p in include.rglob("*") if p.is_file()}
+
+    assert there == set(headers.headers())
+    for place, source in headers.headers().items():
+        same = (include / place).read_bytes() == source.read_bytes()
+        assert same, f"build anew: {include / place}"
 
 
 PROGRAM = """\
