@@ -6,6 +6,7 @@ How they are compiled, and the environment switches, are in tools/native.py.
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from setuptools.command.build_ext import build_ext
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))
 
-from tools import native, target  # noqa: E402
+from tools import long_description, native, target  # noqa: E402
 
 DEBUG_DATA = ROOT / "build" / "debug"
 
@@ -41,7 +42,19 @@ class NativeBuild(build_ext):
         return {}
 
 
+def readme() -> str:
+    """What is said about the package elsewhere, with links to this version."""
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    package = (ROOT / "hipadapt" / "__init__.py").read_text(encoding="utf-8")
+    (repository,) = re.findall(r'^Repository = "(.*)"$', project, re.MULTILINE)
+    (version,) = re.findall(r'^__version__ = "(.*)"$', package, re.MULTILINE)
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    return long_description.outside(text, repository, f"v{version}")
+
+
 setup(
+    long_description=readme(),
+    long_description_content_type="text/markdown",
     # One name makes the wheel a platform's own; NativeBuild knows the real sources.
     ext_modules=[Extension("hipadapt._core", sources=[])],
     cmdclass={"build_ext": NativeBuild},
