@@ -120,6 +120,7 @@ enum ha_site_bits {
     HA_SITE_SCOPE_BLOCK = 2 << 8,
     HA_SITE_SCOPE_WARP = 3 << 8,
     HA_SITE_SCOPE_LANE = 4 << 8,
+    HA_SITE_SCOPE_MASK = 7 << 8,
     HA_SITE_ALIGN_SHIFT = 16,
 };
 

@@ -9,6 +9,7 @@
 #include "cpu/compile/ir_type.h"
 
 #define NAME "@__ha_check"
+#define SCOPE_NAME "@_Z10__ha_scopeILi" /* and "3EEvv": hipadapt/scope.h */
 #define OPERANDS_MOST 12
 
 struct insert {
@@ -22,6 +23,7 @@ struct insert {
     uint32_t room_count;
     uint32_t room_capacity;
     uint32_t casts;
+    uint32_t scope; /* of the next atomic or fence, as it was told; 0: not told */
 };
 
 /* ---- variables of the function ---- */
@@ -307,6 +309,16 @@ order_of(struct ir_slice text)
     return bits;
 }
 
+/* That which was told before the instruction. */
+static uint32_t
+take_scope(struct insert *insert)
+{
+    uint32_t scope = insert->scope;
+
+    insert->scope = 0;
+    return scope;
+}
+
 /* Takes "volatile" and the like away. */
 static uint32_t
 take_words(struct ir_slice *text)
@@ -384,7 +396,9 @@ ask_access(struct insert *insert, const struct ir_inst *inst)
         address = ir_part(first, at, first.size);
         valued = second;
     }
-    what |= (what & HA_SITE_ATOMIC) != 0 ? order_of(inst->rest) : 0;
+    if ((what & HA_SITE_ATOMIC) != 0) {
+        what |= order_of(inst->rest) | take_scope(insert);
+    }
     if (ir_address_read(address_of(insert, address), &place)) {
         place.align = align_of(parts, count);
         ask_bytes(insert, inst, place, valued, what);
@@ -431,7 +445,7 @@ ask_fence(struct insert *insert, const struct ir_inst *inst)
     struct ir_address none = {.name = ir_slice_of("null")};
 
     ask(insert, inst, none, ir_slice_of("0"),
-        HA_SITE_FENCE |
+        HA_SITE_FENCE | take_scope(insert) |
             order_of(ir_format(insert->arena, " %.*s", IR_ARGS(inst->rest))),
         (struct ir_slice){0});
 }
@@ -447,11 +461,31 @@ ask_meeting(struct insert *insert, const struct ir_inst *inst)
     }
 }
 
-static void
+/* A call that tells a scope, which is not for the back end; false: it is another. */
+static bool
+read_scope(struct insert *insert, const struct ir_inst *inst)
+{
+    /* By __HIP_MEMORY_SCOPE_*: that of a lane is 1. */
+    static const uint32_t scopes[] = {0, HA_SITE_SCOPE_LANE, HA_SITE_SCOPE_WARP,
+                                      HA_SITE_SCOPE_BLOCK, HA_SITE_SCOPE_DEVICE};
+
+    if (!ir_is(inst->op, "call") || !ir_begins(inst->callee, SCOPE_NAME)) {
+        return false;
+    }
+    uint64_t number = strtoull(inst->callee.at + strlen(SCOPE_NAME), NULL, 10);
+    insert->scope = number < sizeof scopes / sizeof scopes[0] ? scopes[number] : 0;
+    return true;
+}
+
+/* False: the line goes. */
+static bool
 read_line(struct insert *insert, struct ir_slice line)
 {
     struct ir_inst inst = ir_inst_of(ir_trim(line));
 
+    if (read_scope(insert, &inst)) {
+        return false;
+    }
     if (ir_is(inst.op, "alloca")) {
         read_alloca(insert, &inst);
     } else if (ir_is(inst.op, "getelementptr")) {
@@ -465,6 +499,7 @@ read_line(struct insert *insert, struct ir_slice line)
     } else if (ir_is(inst.op, "fence")) {
         ask_fence(insert, &inst);
     }
+    return true;
 }
 
 /* ---- the text ---- */
@@ -481,19 +516,25 @@ insert_all(struct insert *insert, struct ir_slice text)
         const char *end = memchr(text.at + at, '\n', text.size - at);
         size_t size = end == NULL ? text.size - at : (size_t)(end - text.at) - at;
         struct ir_slice line = ir_part(text, at, at + size);
+        bool stays = true;
         ir_poll(insert->arena);
         if (ir_begins(line, "define ")) {
             inside = true;
             insert->own = (struct ir_map){.arena = insert->arena};
             insert->room_count = 0;
+            insert->scope = 0;
             read_parameters(insert, line);
         } else if (ir_begins(line, "}")) {
             inside = false;
         } else if (inside && line.size > 2 && line.at[0] == ' ') {
-            read_line(insert, line);
+            stays = read_line(insert, line);
+        } else if (ir_begins(line, "declare ")) {
+            stays = ir_find(line, SCOPE_NAME, 0) == SIZE_MAX;
         }
-        ha_buffer_append(insert->text, line.at, line.size);
-        ha_buffer_text(insert->text, "\n");
+        if (stays) {
+            ha_buffer_append(insert->text, line.at, line.size);
+            ha_buffer_text(insert->text, "\n");
+        }
         at += size + 1;
     }
     ha_buffer_text(insert->text,

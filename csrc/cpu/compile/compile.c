@@ -300,9 +300,7 @@ front_arguments(struct work *work, bool prelude, struct ha_list *arguments)
     ha_list_add(arguments, "-cc1");
     ha_build_flags(arguments, flags);
     ha_build_flags(arguments, work->options.program ? program_flags : kernel_flags);
-    if (!work->build.check) {
-        ha_list_add(arguments, HA_NO_COLUMNS);
-    }
+    ha_list_add(arguments, work->build.check ? HA_CHECK_DEFINE : HA_NO_COLUMNS);
     ha_build_order_flags(&work->build, arguments);
     ha_list_add(arguments, "-aux-triple");
     ha_list_add(arguments, toolchain->triple);

@@ -83,6 +83,8 @@
 #define HA_PLACE_FLAGS "-debug-info-kind=line-tables-only"
 /* For all but checks, which tell columns, too. */
 #define HA_NO_COLUMNS "-gno-column-info"
+/* For checks: the headers tell the scopes of atomics. */
+#define HA_CHECK_DEFINE "-D__HIP_CPU_CHECK__=1"
 
 #define HA_FRONT_TRIPLE "nvptx64-nvidia-cuda"
 

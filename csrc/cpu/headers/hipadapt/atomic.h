@@ -1,42 +1,47 @@
 /* SPDX-License-Identifier: MIT */
 /* Atomic functions on 32 and 64 bit integers, float and double.  Relaxed, as HIP's are;
- * the scopes are the same here.  __hip_atomic_* are builtins of the compiler. */
+ * the scopes are the same here but for checks.  __hip_atomic_* are builtins of the
+ * compiler. */
 #pragma once
 #pragma clang system_header
 
-#define __HA_ATOMIC1__(name, _Tp, expression)                                           \
-    __HA_OWN__ __HA_FN__ _Tp atomic##name(_Tp *p, _Tp v) { return expression; }         \
-    __HA_FN__ _Tp atomic##name##_system(_Tp *p, _Tp v) { return expression; }           \
-    __HA_FN__ _Tp atomic##name##_block(_Tp *p, _Tp v) { return expression; }
-#define __HA_FETCH__(operation)                                                         \
-    __hip_atomic_fetch_##operation(p, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM)
-#define __HA_ARITHMETIC__(_Tp)                                                          \
-    __HA_ATOMIC1__(Add, _Tp, __HA_FETCH__(add))                                         \
-    __HA_ATOMIC1__(Sub, _Tp, __hip_atomic_fetch_add(p, -v, __ATOMIC_RELAXED,            \
-                                                  __HIP_MEMORY_SCOPE_SYSTEM))           \
-    __HA_ATOMIC1__(Min, _Tp, __HA_FETCH__(min))                                         \
-    __HA_ATOMIC1__(Max, _Tp, __HA_FETCH__(max))                                         \
-    __HA_ATOMIC1__(Exch, _Tp, __hip_atomic_exchange(p, v, __ATOMIC_RELAXED,             \
-                                                  __HIP_MEMORY_SCOPE_SYSTEM))
-#define __HA_CAS__(_Tp)                                                                 \
-    __HA_OWN__ __HA_FN__ _Tp atomicCAS(_Tp *p, _Tp expected, _Tp desired) {             \
-        __hip_atomic_compare_exchange_strong(p, &expected, desired, __ATOMIC_RELAXED,   \
-                                             __ATOMIC_RELAXED,                          \
-                                             __HIP_MEMORY_SCOPE_SYSTEM);                \
-        return expected;                                                                \
+#include "hipadapt/scope.h"
+
+#define __HA_ATOMIC1__(name, _Tp, operation, value)                                     \
+    __HA_OWN__ __HA_FN__ _Tp atomic##name(_Tp *p, _Tp v) {                              \
+        return operation(p, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);        \
     }                                                                                   \
-    __HA_FN__ _Tp atomicCAS_system(_Tp *p, _Tp expected, _Tp desired) {                 \
-        return atomicCAS(p, expected, desired);                                         \
+    __HA_FN__ _Tp atomic##name##_system(_Tp *p, _Tp v) {                                \
+        return operation(p, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);        \
     }                                                                                   \
-    __HA_FN__ _Tp atomicCAS_block(_Tp *p, _Tp expected, _Tp desired) {                  \
-        return atomicCAS(p, expected, desired);                                         \
+    __HA_FN__ _Tp atomic##name##_block(_Tp *p, _Tp v) {                                 \
+        return operation(p, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);     \
     }
+#define __HA_ARITHMETIC__(_Tp)                                                          \
+    __HA_ATOMIC1__(Add, _Tp, __hip_atomic_fetch_add, v)                                 \
+    __HA_ATOMIC1__(Sub, _Tp, __hip_atomic_fetch_add, -v)                                \
+    __HA_ATOMIC1__(Min, _Tp, __hip_atomic_fetch_min, v)                                 \
+    __HA_ATOMIC1__(Max, _Tp, __hip_atomic_fetch_max, v)                                 \
+    __HA_ATOMIC1__(Exch, _Tp, __hip_atomic_exchange, v)
+#define __HA_CAS_BODY__(scope)                                                          \
+    {                                                                                   \
+        __hip_atomic_compare_exchange_strong(p, &expected, desired, __ATOMIC_RELAXED,   \
+                                             __ATOMIC_RELAXED, scope);                  \
+        return expected;                                                                \
+    }
+#define __HA_CAS__(_Tp)                                                                 \
+    __HA_OWN__ __HA_FN__ _Tp atomicCAS(_Tp *p, _Tp expected, _Tp desired)               \
+        __HA_CAS_BODY__(__HIP_MEMORY_SCOPE_SYSTEM)                                      \
+    __HA_FN__ _Tp atomicCAS_system(_Tp *p, _Tp expected, _Tp desired)                   \
+        __HA_CAS_BODY__(__HIP_MEMORY_SCOPE_SYSTEM)                                      \
+    __HA_FN__ _Tp atomicCAS_block(_Tp *p, _Tp expected, _Tp desired)                    \
+        __HA_CAS_BODY__(__HIP_MEMORY_SCOPE_WORKGROUP)
 #define __HA_INTEGER__(_Tp)                                                             \
     __HA_ARITHMETIC__(_Tp)                                                              \
     __HA_CAS__(_Tp)                                                                     \
-    __HA_ATOMIC1__(And, _Tp, __HA_FETCH__(and))                                         \
-    __HA_ATOMIC1__(Or, _Tp, __HA_FETCH__(or))                                           \
-    __HA_ATOMIC1__(Xor, _Tp, __HA_FETCH__(xor))
+    __HA_ATOMIC1__(And, _Tp, __hip_atomic_fetch_and, v)                                 \
+    __HA_ATOMIC1__(Or, _Tp, __hip_atomic_fetch_or, v)                                   \
+    __HA_ATOMIC1__(Xor, _Tp, __hip_atomic_fetch_xor, v)
 #define __HA_FLOAT__(_Tp)                                                               \
     __HA_ARITHMETIC__(_Tp)                                                              \
     __HA_CAS_BITS__(_Tp)                                                                \
@@ -68,9 +73,9 @@ __HA_INTEGER__(long)
 __HA_INTEGER__(long long)
 #undef __HA_OWN__
 #undef __HA_ATOMIC1__
-#undef __HA_FETCH__
 #undef __HA_ARITHMETIC__
 #undef __HA_CAS__
+#undef __HA_CAS_BODY__
 #undef __HA_CAS_BITS__
 #undef __HA_INTEGER__
 #undef __HA_FLOAT__
@@ -94,4 +99,6 @@ __HA_WRAP__(atomicDec, old == 0 || old > limit ? limit : old - 1)
 
 __HA_FN__ void __threadfence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 __HA_FN__ void __threadfence_system(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-__HA_FN__ void __threadfence_block(void) { __atomic_thread_fence(__ATOMIC_ACQ_REL); }
+__HA_FN__ void __threadfence_block(void) {
+    __HA_FENCE__(__ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_WORKGROUP);
+}

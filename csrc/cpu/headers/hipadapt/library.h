@@ -43,7 +43,8 @@ __HA_FN__ void __builtin_amdgcn_s_sleep(int) { __ha_pause(); }
 #define __builtin_readsteadycounter() ((unsigned long long)__ha_clock())
 #define __builtin_amdgcn_s_memtime() ((unsigned long long)__ha_clock())
 #define __builtin_amdgcn_s_memrealtime() ((unsigned long long)__ha_clock())
-#define __builtin_amdgcn_fence(order, scope) __atomic_thread_fence(order)
+#define __builtin_amdgcn_fence(order, scope)                                            \
+    __HA_FENCE__(order, __HA_SCOPE_NUMBER__(scope))
 #endif
 #define __builtin_amdgcn_wavefrontsize() ((unsigned)warpSize)
 #define __builtin_amdgcn_s_barrier() __ha_block_sync(__LINE__)
