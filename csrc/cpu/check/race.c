@@ -6,7 +6,8 @@
 #include "cpu/check/race_state.h"
 
 #define ATOMIC_BIT 1u
-#define MARK_SHIFT 1
+#define NARROW_BIT 2u
+#define MARK_SHIFT 2
 #define LANE_SHIFT 24
 #define ROW_SHIFT 34
 
@@ -15,7 +16,8 @@ word_of(const struct ha_race_order *order, const struct ha_race_access *access)
 {
     return (ha_race_word)order->row << ROW_SHIFT |
            (ha_race_word)access->lane << LANE_SHIFT |
-           (ha_race_word)access->mark << MARK_SHIFT | (access->atomic ? ATOMIC_BIT : 0);
+           (ha_race_word)access->mark << MARK_SHIFT |
+           (access->atomic ? ATOMIC_BIT : 0) | (access->narrow ? NARROW_BIT : 0);
 }
 
 static uint32_t
@@ -40,14 +42,22 @@ is_before(const struct ha_race_order *order, ha_race_word word,
            ha_race_order_knows(order, access->lane, lane_of(word), row_of(word));
 }
 
+/* Both are atomic, and each for the lane of the other. */
+static bool
+are_atomic(const struct ha_race_order *order, ha_race_word word,
+           const struct ha_race_access *access)
+{
+    return (word & ATOMIC_BIT) != 0 && access->atomic &&
+           ((!access->narrow && (word & NARROW_BIT) == 0) ||
+            order->owners[row_of(word)] == order->block);
+}
+
 /* Fills `other`, if they race. */
 static bool
 races(const struct ha_race_order *order, ha_race_word word, bool wrote,
       const struct ha_race_access *access, uintptr_t at, struct ha_race_other *other)
 {
-    bool atomic = (word & ATOMIC_BIT) != 0;
-
-    if (is_before(order, word, access) || (atomic && access->atomic)) {
+    if (is_before(order, word, access) || are_atomic(order, word, access)) {
         return false;
     }
     *other = (struct ha_race_other){
@@ -56,7 +66,7 @@ races(const struct ha_race_order *order, ha_race_word word, bool wrote,
         .mark = (uint32_t)(word >> MARK_SHIFT) & (HA_RACE_MARKS - 1),
         .at = at,
         .wrote = wrote,
-        .atomic = atomic,
+        .atomic = (word & ATOMIC_BIT) != 0,
     };
     return true;
 }
@@ -96,6 +106,34 @@ look_at(struct ha_race_order *order, struct ha_race_cell *cell,
     return found;
 }
 
+static void
+acquire(struct ha_race_order *order, const struct ha_race_access *access)
+{
+    ha_race_order_acquire(order, access->lane, access->at, access->acquire);
+    if (order->narrow) {
+        ha_race_order_acquire(order, access->lane,
+                              ha_race_order_place(order, access->at), access->acquire);
+    }
+}
+
+static void
+release(struct ha_race_order *order, const struct ha_race_access *access)
+{
+    uint32_t lane = access->lane;
+    bool replaces = !access->reads;
+    bool own = access->narrow || order->narrow_row[lane] > order->fence_row[lane];
+
+    order->narrow |= own;
+    if (!access->narrow) {
+        ha_race_order_release_at(order, lane, access->at, access->release, false,
+                                 replaces);
+    }
+    if (own || (order->narrow && replaces)) {
+        ha_race_order_release_at(order, lane, ha_race_order_place(order, access->at),
+                                 access->release, true, replaces);
+    }
+}
+
 bool
 ha_race_access(struct ha_race *race, const struct ha_race_access *access,
                struct ha_race_other *other)
@@ -104,7 +142,7 @@ ha_race_access(struct ha_race *race, const struct ha_race_access *access,
     bool fine = ((access->at | access->bytes) & 3) != 0, found = false;
 
     if (access->atomic && access->reads) {
-        ha_race_order_acquire(order, access->lane, access->at, access->acquire);
+        acquire(order, access);
     }
     for (uintptr_t at = access->at, end = at + access->bytes; at < end;) {
         struct ha_race_page *page = ha_race_page_at(&race->pages, at, fine);
@@ -126,8 +164,7 @@ ha_race_access(struct ha_race *race, const struct ha_race_access *access,
         }
     }
     if (access->atomic && access->writes) {
-        ha_race_order_release_at(order, access->lane, access->at, access->release,
-                                 !access->reads);
+        release(order, access);
     }
     return found;
 }

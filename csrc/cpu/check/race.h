@@ -18,6 +18,9 @@
  *   release     a fence or a release before an atomic write, and an atomic read of it
  *   acquire     with an acquire, a fence or a barrier behind: what the first lane knew
  *
+ * A *narrow* release or fence, whose scope is the block, orders for lanes of the block.
+ * An acquire counts in full, whatever its scope.
+ *
  * For each four bytes, or each byte where somebody touches less than four, stands the
  * last write and the reads since, of two lanes if there are that many.  So the answer
  * does not depend on the order in which lanes between two barriers run.
@@ -32,7 +35,7 @@
 
 #include "cpu/check/stretch.h"
 
-#define HA_RACE_MARKS ((uint32_t)1 << 23) /* numbers of marks lie below */
+#define HA_RACE_MARKS ((uint32_t)1 << 22) /* numbers of marks lie below */
 
 struct ha_race;
 
@@ -44,6 +47,7 @@ struct ha_race_access {
     uint32_t mark;
     bool reads, writes, atomic;
     bool acquire, release;
+    bool narrow; /* atomic for the block alone, and orders nothing for others */
     bool shared; /* memory of the block, which others had before */
 };
 
@@ -69,7 +73,7 @@ void ha_race_barrier(struct ha_race *race);
 void ha_race_warp(struct ha_race *race, uint32_t warp, uint64_t lanes);
 void ha_race_grid(struct ha_race *race);
 
-void ha_race_fence(struct ha_race *race, uint32_t lane);
+void ha_race_fence(struct ha_race *race, uint32_t lane, bool narrow);
 
 /* True if the access races; `other` is the side before it. */
 bool ha_race_access(struct ha_race *race, const struct ha_race_access *access,

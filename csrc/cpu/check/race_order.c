@@ -146,6 +146,7 @@ ha_race_block(struct ha_race *race, uint64_t block)
     order->pending_count = 0;
     order->view_count = 0;
     memset(order->fence_row, 0, order->lanes * sizeof order->fence_row[0]);
+    memset(order->narrow_row, 0, order->lanes * sizeof order->narrow_row[0]);
     ha_race_order_row(order);
     order->base = order->row;
 }
@@ -261,13 +262,17 @@ ha_race_warp(struct ha_race *race, uint32_t warp, uint64_t lanes)
 /* ---- what goes from hand to hand ---- */
 
 void
-ha_race_fence(struct ha_race *race, uint32_t lane)
+ha_race_fence(struct ha_race *race, uint32_t lane, bool narrow)
 {
     struct ha_race_order *order = &race->order;
 
     ha_race_order_row(order);
-    order->fence_base[lane] = order->base;
-    order->fence_row[lane] = order->row;
+    if (!narrow) {
+        order->fence_base[lane] = order->base;
+        order->fence_row[lane] = order->row;
+    }
+    order->narrow_base[lane] = order->base;
+    order->narrow_row[lane] = order->row;
     for (uint32_t i = 0; i < order->pending_count; i++) {
         order->pending[i].known |= order->pending[i].lane == lane;
     }
@@ -283,6 +288,13 @@ find_sync(const struct ha_race_order *order, uintptr_t at)
         }
     }
     return UINT32_MAX;
+}
+
+/* No address of a program has the upper bits. */
+uintptr_t
+ha_race_order_place(const struct ha_race_order *order, uintptr_t at)
+{
+    return at ^ (uintptr_t)(order->block % UINT16_MAX + 1) << 48;
 }
 
 void
@@ -352,10 +364,10 @@ keep_known(struct ha_race_order *order, uint32_t lane, uint32_t sync,
 
 void
 ha_race_order_release_at(struct ha_race_order *order, uint32_t lane, uintptr_t at,
-                         bool releases, bool replaces)
+                         bool releases, bool narrow, bool replaces)
 {
     uint32_t number = order->sync_count > 0 ? find_sync(order, at) : UINT32_MAX;
-    bool fenced = order->fence_row[lane] != 0;
+    bool fenced = narrow ? order->narrow_row[lane] != 0 : order->fence_row[lane] != 0;
 
     if (number != UINT32_MAX && replaces) {
         order->syncs[number].begin = order->syncs[number].count;
@@ -378,8 +390,8 @@ ha_race_order_release_at(struct ha_race_order *order, uint32_t lane, uintptr_t a
         entry.base = order->base;
         entry.row = order->row;
     } else {
-        entry.base = order->fence_base[lane];
-        entry.row = order->fence_row[lane];
+        entry.base = narrow ? order->narrow_base[lane] : order->fence_base[lane];
+        entry.row = narrow ? order->narrow_row[lane] : order->fence_row[lane];
     }
     keep_known(order, lane, number, &entry);
     struct ha_race_sync *sync = &order->syncs[number];

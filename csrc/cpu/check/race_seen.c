@@ -14,10 +14,12 @@
 static enum ha_way
 way_of(const struct ha_race_access *access)
 {
+    bool atomic = access->atomic && !access->narrow; /* for other operations */
+
     if (access->writes) {
-        return access->atomic ? HA_WAY_ATOMIC : HA_WAY_WRITE;
+        return atomic ? HA_WAY_ATOMIC : HA_WAY_WRITE;
     }
-    return access->atomic ? HA_WAY_ATOMIC_READ : HA_WAY_READ;
+    return atomic ? HA_WAY_ATOMIC_READ : HA_WAY_READ;
 }
 
 static enum ha_way

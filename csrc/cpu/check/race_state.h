@@ -87,7 +87,10 @@ struct ha_race_order {
     uint32_t *known;  /* owned; lane * lanes + other: rows of the other below this */
     uint32_t fence_base[HA_RACE_LANES_MAX];
     uint32_t fence_row[HA_RACE_LANES_MAX]; /* 0: no fence in this block */
-    struct ha_race_sync *syncs;            /* owned, with their entries */
+    uint32_t narrow_base[HA_RACE_LANES_MAX];
+    uint32_t narrow_row[HA_RACE_LANES_MAX]; /* the same for fences of any scope */
+    bool narrow;                            /* something was left for a block alone */
+    struct ha_race_sync *syncs;             /* owned, with their entries */
     uint32_t sync_count, sync_capacity;
     struct ha_race_pending *pending; /* owned; of the block that runs */
     uint32_t pending_count, pending_capacity;
@@ -109,7 +112,9 @@ bool ha_race_order_knows(const struct ha_race_order *order, uint32_t lane,
 void ha_race_order_acquire(struct ha_race_order *order, uint32_t lane, uintptr_t at,
                            bool acquires);
 void ha_race_order_release_at(struct ha_race_order *order, uint32_t lane, uintptr_t at,
-                              bool releases, bool replaces);
+                              bool releases, bool narrow, bool replaces);
+/* Where lanes of the block hand over at that address what is for the block alone. */
+uintptr_t ha_race_order_place(const struct ha_race_order *order, uintptr_t at);
 
 /* Notes the access for ha_race_each; false: no memory. */
 bool ha_race_note(struct ha_race_page *page, size_t cell,

@@ -426,6 +426,16 @@ report_race(const struct access *access, const struct ha_race_other *other)
     ha_finding_add(&found);
 }
 
+/* For lanes of the block, or for fewer. */
+static bool
+is_narrow(uint32_t what)
+{
+    uint32_t scope = what & HA_SITE_SCOPE_MASK;
+
+    return scope == HA_SITE_SCOPE_BLOCK || scope == HA_SITE_SCOPE_WARP ||
+           scope == HA_SITE_SCOPE_LANE;
+}
+
 static void
 check_race(const struct access *access)
 {
@@ -443,12 +453,13 @@ check_race(const struct access *access)
         .atomic = (what & (HA_SITE_ATOMIC | HA_SITE_VOLATILE)) != 0,
         .acquire = (what & HA_SITE_ACQUIRE) != 0,
         .release = (what & HA_SITE_RELEASE) != 0,
+        .narrow = is_narrow(what),
         .shared = in_block(access),
     };
 
     ha_runner_busy(runner);
     if ((what & HA_SITE_FENCE) != 0) {
-        ha_race_fence(launch->checks, told.lane);
+        ha_race_fence(launch->checks, told.lane, told.narrow);
     } else if (ha_race_access(launch->checks, &told, &other)) {
         report_race(access, &other);
     }
