@@ -38,7 +38,8 @@ goes_on(struct ha_stretch *last, const struct ha_stretch *cell)
     uint64_t so_far = last->end - last->begin;
 
     if (last->unit > 0) {
-        return ha_stretch_thread(last, cell->begin) == cell->thread;
+        return ha_stretch_thread(last, cell->begin) == cell->thread &&
+               ha_stretch_thread(last, cell->end - 1) == cell->thread;
     }
     if (cell->thread == last->thread) {
         return true;
