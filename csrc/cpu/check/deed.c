@@ -21,6 +21,8 @@ struct ha_deed {
     struct ha_check_side *sites; /* owned */
     uint32_t site_count, site_room;
     struct ha_layer reads, rest;
+    bool looked;
+    struct ha_check_memory memory; /* if it was looked at */
 };
 
 /* What was submitted and not looked at yet. */
@@ -100,6 +102,15 @@ ha_deed_add(struct ha_deed *deed, const struct ha_stretch *cell)
     }
 }
 
+void
+ha_deed_look(struct ha_deed *deed, uintptr_t at)
+{
+    if (deed != NULL && deeds.describe != NULL) {
+        deeds.describe(at, 1, &deed->memory);
+        deed->looked = true;
+    }
+}
+
 /* ---- telling ---- */
 
 /* Two deeds that are compared. */
@@ -171,7 +182,9 @@ tell(const struct pair *pair, const struct ha_stretch *here,
                    found.here.call != NULL ? found.here.call : "a kernel",
                    word_of(&found.other),
                    found.other.call != NULL ? found.other.call : "another kernel");
-    if (deeds.describe != NULL) {
+    if (pair->here->looked || pair->other->looked) {
+        found.memory = pair->here->looked ? pair->here->memory : pair->other->memory;
+    } else if (deeds.describe != NULL) {
         deeds.describe(at, 1, &found.memory);
     }
     ha_finding_add(&found);

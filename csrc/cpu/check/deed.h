@@ -51,6 +51,9 @@ uint32_t ha_deed_site(struct ha_deed *deed, const struct ha_check_side *side);
 /* One access, in rising order for each layer; the way says which. */
 void ha_deed_add(struct ha_deed *deed, const struct ha_stretch *cell);
 
+/* What memory it is about is looked at now: later it may be gone. */
+void ha_deed_look(struct ha_deed *deed, uintptr_t at);
+
 /* ---- in the order of submission; the lock of lines is held ---- */
 
 /* From ha_deed_end on it belongs to the list.  `number` 0: who comes later knows it,

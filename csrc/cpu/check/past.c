@@ -21,6 +21,7 @@ struct ha_line {
     int device;
     enum ha_line_kind kind;
     bool open;
+    bool promised;        /* of a wait: `past` is what ends it */
     uint64_t count;       /* operations */
     uint64_t waited;      /* the host knows those up to this */
     struct ha_past *past; /* owned */
@@ -227,6 +228,7 @@ ha_line_new(int device, enum ha_line_kind kind)
         line->device = device;
         line->kind = kind;
         line->open = true;
+        line->promised = false;
     }
     return line;
 }
@@ -298,6 +300,78 @@ ha_line_of_node(int device, struct ha_past **past, uint32_t *id)
     ha_line_learn(line, *past);
     return line->count;
 }
+
+/* ---- waits that are open ---- */
+
+struct ha_past *
+ha_past_open(uint32_t *id, uint64_t *number)
+{
+    struct ha_line *line = ha_line_new(-1, HA_LINE_OPEN);
+
+    if (line == NULL) {
+        return &everything;
+    }
+    line->open = false;
+    *id = line->id;
+    *number = ++line->count;
+    return with_mark(NULL, line->id, line->count);
+}
+
+bool
+ha_past_waits(uint32_t id, uint64_t number)
+{
+    const struct ha_line *line = lines.all[id];
+
+    return line->kind == HA_LINE_OPEN && line->count == number && line->waited < number;
+}
+
+void
+ha_past_promise(uint32_t id, uint64_t number, struct ha_past *past)
+{
+    struct ha_line *line = lines.all[id];
+
+    if (ha_past_waits(id, number)) {
+        ha_past_release(line->past);
+        line->past = ha_past_keep(past);
+        line->promised = true;
+    }
+}
+
+/* The past with what was promised to waits that it names; *open if there is one that
+ * nothing was promised to. */
+static struct ha_past *
+with_promises(struct ha_past *past, bool *open)
+{
+    struct ha_past *whole = ha_past_keep(past);
+
+    for (uint32_t i = 0; past != NULL && i < past->count; i++) {
+        const struct ha_line *line = lines.all[past->marks[i].line];
+        if (line->kind != HA_LINE_OPEN || line->waited >= past->marks[i].number) {
+            continue;
+        }
+        struct ha_past *both = ha_past_join(whole, line->promised ? line->past : NULL);
+        ha_past_release(whole);
+        whole = both;
+        *open = *open || !line->promised;
+    }
+    return whole;
+}
+
+bool
+ha_past_is_open(struct ha_past **past)
+{
+    bool open = false, more = true;
+
+    while (more) { /* what was promised may have waits, too */
+        struct ha_past *whole = with_promises(*past, &open);
+        more = whole != *past;
+        ha_past_release(*past);
+        *past = whole;
+    }
+    return open;
+}
+
+/* ---- all lines ---- */
 
 struct ha_past *
 ha_lines_past(int device, bool blocking)

@@ -31,6 +31,7 @@ enum ha_line_kind {
     HA_LINE_STREAM,
     HA_LINE_BLOCKING, /* the legacy default stream waits for it */
     HA_LINE_NODES,    /* of graphs */
+    HA_LINE_OPEN,     /* a wait for something that nobody has promised yet */
 };
 
 /* NULL in, NULL out.  A new reference. */
@@ -49,6 +50,20 @@ bool ha_past_has(const struct ha_past *past, uint32_t line, uint64_t number);
 void ha_past_each(const struct ha_past *past,
                   void (*each)(void *context, uint32_t line, uint64_t number),
                   void *context);
+
+/* ---- waits that are open ---- */
+
+/* The past of a wait in memory: it stands for what will be known when it is over.  What
+ * knows it knows something that cannot be told, until somebody promises to end the
+ * wait.  A new reference. */
+struct ha_past *ha_past_open(uint32_t *line, uint64_t *number);
+/* Whether the host has not waited for it. */
+bool ha_past_waits(uint32_t line, uint64_t number);
+/* Who has the past ends the wait, if it is there. */
+void ha_past_promise(uint32_t line, uint64_t number, struct ha_past *past);
+/* The past with all that was promised, in place of *past; whether a wait in it is still
+ * open. */
+bool ha_past_is_open(struct ha_past **past);
 
 /* ---- lines ---- */
 

@@ -10,6 +10,7 @@
 #include "cpu/queue/event.h"
 #include "cpu/queue/order.h"
 #include "cpu/queue/ticket.h"
+#include "cpu/work/value.h"
 
 /* ---- tracks ---- */
 
@@ -136,6 +137,11 @@ step_order(const struct ha_graph_exec *exec, const struct ha_queue *queue,
             ha_past_join(step->past, ha_event_past(step->node->event));
         ha_past_release(step->past);
         step->past = both;
+    }
+    if (step->node->type == hipGraphNodeTypeBatchMemOp && !step->node->disabled) {
+        ha_values_tell(step->op, step->past);
+        ha_values_order(&step->past, step->node->batch.values,
+                        step->node->batch.params.count);
     }
     ha_order_node(queue, step->op, &step->past);
     ha_event_will_know(step->op, step->past);

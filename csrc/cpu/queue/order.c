@@ -120,13 +120,25 @@ ha_order_leave(struct ha_queue *queue)
 
 /* ---- operations ---- */
 
+/* Whether the line is behind a wait that is open; it learns what ended the others. */
+static bool
+is_open(struct ha_line *line)
+{
+    struct ha_past *past = ha_past_keep(ha_line_past(line));
+    bool open = ha_past_is_open(&past);
+
+    ha_line_learn(line, past);
+    ha_past_release(past);
+    return open;
+}
+
 /* The next operation of the queue is the deed's.  False: it was dropped. */
 static bool
 step(struct ha_queue *queue, struct ha_deed *deed)
 {
     struct ha_line *line = line_of(queue);
 
-    if (line == NULL) {
+    if (line == NULL || is_open(line)) {
         ha_deed_drop(deed);
         return false;
     }
@@ -165,6 +177,10 @@ ha_order_at_once(struct ha_queue *queue, struct ha_deed *deed)
 void
 ha_order_node(const struct ha_queue *queue, struct ha_op *op, struct ha_past **past)
 {
+    if (op->deed != NULL && ha_past_is_open(past)) {
+        ha_deed_drop(op->deed);
+        op->deed = NULL;
+    }
     if (op->deed != NULL) {
         uint32_t line = 0;
         uint64_t number = ha_line_of_node(queue->device->id, past, &line);
@@ -260,6 +276,7 @@ void
 ha_order_after_fork_child(void)
 {
     atomic_store(&is_due, false);
+    ha_order_values_after_fork_child();
     ha_lines_after_fork_child();
     ha_deeds_after_fork_child();
 }

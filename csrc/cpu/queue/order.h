@@ -49,6 +49,15 @@ void ha_order_at_once(struct ha_queue *queue, struct ha_deed *deed);
 void ha_order_node(const struct ha_queue *queue, struct ha_op *op,
                    struct ha_past **past);
 
+/* Values in memory, by which streams hand over: the operation that *past is going to be
+ * of writes one, or waits for one for which `holds` is true.  A wait that no write has
+ * ended yet stays *open*: what comes behind it is not compared, until a write that ends
+ * it is submitted. */
+typedef bool (*ha_order_holds)(const void *wait, uint64_t value);
+void ha_order_write(struct ha_past **past, const void *at, uint64_t value);
+void ha_order_wait(struct ha_past **past, const void *at, ha_order_holds holds,
+                   const void *wait, size_t wait_bytes);
+
 /* The operation is over, or will never be submitted. */
 void ha_order_end(struct ha_op *op);
 /* Frees what the queue has. */
@@ -75,6 +84,7 @@ void ha_order_forget(const void *begin, size_t bytes);
  * lock. */
 void ha_order_begin(void);
 
+void ha_order_values_after_fork_child(void);
 void ha_order_after_fork_child(void);
 
 #endif

@@ -79,6 +79,7 @@ order_free(const struct ha_range *range, struct ha_stream *stream)
     const struct ha_deed_rows all = {
         .begin = range->base, .width = range->size, .height = 1, .depth = 1};
     ha_deed_add_rows(deed, HA_CHECK_FREES, &all);
+    ha_deed_look(deed, (uintptr_t)range->base);
     ha_order_at_once(&stream->queue, deed);
 }
 

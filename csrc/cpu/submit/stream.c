@@ -36,9 +36,18 @@ ha_submit_values(hipStream_t stream, struct ha_device *device,
     if (code != hipSuccess) {
         return code;
     }
-    return ha_door_captures(&door)
-               ? ha_capture_values(ha_door_front(&door), values, count)
-               : run(&door, ha_value_op(values, count), HA_RUN_CHEAP);
+    if (ha_door_captures(&door)) {
+        return ha_capture_values(ha_door_front(&door), values, count);
+    }
+    struct ha_op *op = ha_value_op(values, count);
+    if (op != NULL && ha_order_on()) {
+        struct ha_past *past = ha_order_past(&door.stream->queue);
+        ha_values_tell(op, past);
+        ha_values_order(&past, values, count);
+        ha_order_learn(&door.stream->queue, past);
+        ha_past_release(past);
+    }
+    return run(&door, op, HA_RUN_CHEAP);
 }
 
 /* ---- host functions ---- */

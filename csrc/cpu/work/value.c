@@ -10,6 +10,7 @@
 #include "cpu/base/error.h"
 #include "cpu/base/futex.h"
 #include "cpu/memory/memory.h"
+#include "cpu/queue/order.h"
 #include "cpu/queue/pool.h"
 
 #define COMPARE_MAX 3u      /* hipStreamWaitValueNor */
@@ -71,11 +72,12 @@ value_store(const struct ha_value *value)
     }
 }
 
+/* Whether a wait is over with that value in memory. */
 static bool
-condition_holds(const struct ha_value *value)
+condition_holds(const struct ha_value *value, uint64_t memory)
 {
     const uint64_t all = value->bytes == 4 ? UINT32_MAX : UINT64_MAX;
-    uint64_t found = value_load(value) & value->mask;
+    uint64_t found = memory & all & value->mask;
     switch (value->compare) {
     case 0: /* hipStreamWaitValueGte */
         return found >= value->value;
@@ -97,7 +99,7 @@ value_do(const struct ha_value *value)
         value_store(value);
         return true;
     case HA_VALUE_WAIT:
-        return condition_holds(value);
+        return condition_holds(value, value_load(value));
     case HA_VALUE_FENCE:
         /* An exchange rather than a fence, which ThreadSanitizer does not know. */
         atomic_exchange(&fence_word, 1);
@@ -239,6 +241,43 @@ batch_advance(struct batch *batch)
     return true;
 }
 
+/* ---- races ---- */
+
+static bool
+ends_wait(const void *wait, uint64_t value)
+{
+    return condition_holds(wait, value);
+}
+
+void
+ha_values_order(struct ha_past **past, const struct ha_value *values, unsigned count)
+{
+    for (unsigned i = 0; ha_order_on() && i < count; i++) {
+        const struct ha_value *value = &values[i];
+        if (value->kind == HA_VALUE_WRITE) {
+            ha_order_write(past, value->ptr, value->value);
+        } else if (value->kind == HA_VALUE_WAIT) {
+            ha_order_wait(past, value->ptr, ends_wait, value, sizeof *value);
+        }
+    }
+}
+
+void
+ha_values_tell(struct ha_op *op, struct ha_past *past)
+{
+    const struct batch *batch = batch_of(op);
+    struct ha_range range;
+
+    for (unsigned i = 0; past != NULL && op->past == NULL && i < batch->count; i++) {
+        const struct ha_value *value = &batch->values[i];
+        if (value->kind == HA_VALUE_WRITE && ha_memory_find(value->ptr, &range) &&
+            (range.kind == HA_MEMORY_HOST || range.kind == HA_MEMORY_REGISTERED ||
+             range.kind == HA_MEMORY_MANAGED)) {
+            op->past = ha_past_keep(past);
+        }
+    }
+}
+
 /* ---- the watcher ---- */
 
 /* Looks at a batch; true if it is over. */
@@ -348,6 +387,8 @@ static bool
 batch_run(struct ha_op *op)
 {
     struct batch *batch = batch_of(op);
+    ha_order_waited_unlocked(op->past);
+    op->past = NULL;
     bool over = batch_advance(batch);
     if (!over) {
         batch_list(batch);

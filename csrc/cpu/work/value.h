@@ -47,6 +47,16 @@ void ha_value_write(const struct ha_value *value, hipStreamBatchMemOpParams *par
  * lock held. */
 struct ha_op *ha_value_op(const struct ha_value *values, unsigned count);
 
+/* Tells the check of races of the batch, which is about to get its place: *past is what
+ * comes before it, and what its followers know then. Pool lock held. */
+struct ha_past;
+void ha_values_order(struct ha_past **past, const struct ha_value *values,
+                     unsigned count);
+
+/* The operation of a batch that writes to memory that the host sees tells the host what
+ * came before it. Pool lock held. */
+void ha_values_tell(struct ha_op *op, struct ha_past *past);
+
 /* In a forked child. */
 void ha_value_after_fork_child(void);
 
