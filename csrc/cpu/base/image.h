@@ -21,11 +21,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HA_IMAGE_ABI 7u
+#define HA_IMAGE_ABI 8u
 #define HA_IMAGE_SYMBOL "__ha_image"
 /* Exported by images that were compiled with an explanation: lines about kernels, with
  * a NUL behind (cpu/compile/back_facts.h). */
 #define HA_IMAGE_FACTS "__ha_facts"
+/* Stands for a slash in names of files of line tables: HA_KERNEL_NUMBERS. */
+#define HA_LINES_SLASH '\1'
 #define HA_LOOP_DEPTH_MAX 8u /* loops around a warp site, at most */
 
 /* Shape of one launch; read-only while the kernel runs. */
@@ -188,6 +190,10 @@ struct ha_image_runtime {
      * HA_SITE_VALUED.  Only kernels with HA_KERNEL_CHECKED call it. */
     void (*check)(const void *address, uint64_t size, const struct ha_check_site *site,
                   const void *root, uint64_t value);
+    /* A function of the C library gave a result that is not finite, of these arguments:
+     * floats or doubles, as bits.  Only kernels with HA_KERNEL_NUMBERS call it. */
+    void (*made)(const struct ha_check_site *site, uint64_t result, uint64_t first,
+                 uint64_t second, uint32_t bits);
 };
 
 #define HA_SPAN_BLOCKS_MAX 64u /* blocks that go in step, see HA_KERNEL_SPAN */
@@ -205,6 +211,8 @@ enum ha_kernel_flags {
                                     block and barrier: for cooperative launches */
     HA_KERNEL_SPAN = 1u << 8,    /* blocks that are neighbours go in step: long parts */
     HA_KERNEL_CHECKED = 1u << 9, /* tells the device of each access */
+    HA_KERNEL_NUMBERS = 1u << 10, /* each operation raises its own exceptions only; the
+                                     image has line tables (cpu/module/lines.h) */
 };
 
 /* What an argument is, for callers that convert to it; the device needs its size only.

@@ -15,6 +15,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "cpu/exec/numbers.h"
+
 #ifndef AT_MINSIGSTKSZ
 #define AT_MINSIGSTKSZ 51
 #endif
@@ -131,6 +133,9 @@ on_fault(int level, int signal, siginfo_t *info, void *ucontext)
     int saved_errno = errno;
     struct ha_runner *runner = ha_runner_self;
     bool sent = info->si_code <= 0;
+    if (!sent && ha_numbers_take_signal(runner, signal, ucontext)) {
+        return;
+    }
     if (!sent && (signal == SIGSEGV || signal == SIGBUS) &&
         ha_context_read_fixup(ucontext)) {
         return;

@@ -7,6 +7,7 @@
 #include "cpu/exec/fault.h"
 #include "cpu/exec/heap.h"
 #include "cpu/exec/multi_grid.h"
+#include "cpu/exec/numbers.h"
 #include "cpu/exec/print.h"
 #include "cpu/exec/workgroup.h"
 
@@ -107,5 +108,6 @@ const struct ha_image_runtime ha_exec_runtime = {
     .query = runtime_query,
     .access = runtime_access,
     .check = runtime_check,
+    .made = ha_numbers_call_made,
     .debug_tensor = ha_debug_call,
 };

@@ -66,7 +66,9 @@ struct ha_launch {
     bool checked; /* the blocks run one after the other, in one thread */
     void *checks; /* borrowed from the operation: who is told what is checked
                      (cpu/exec/checks.h), or NULL */
-    bool fast;    /* run kernel->fast; the launcher checked that it applies */
+    struct ha_numbers *numbers; /* borrowed from the operation: cpu/exec/numbers.h;
+                                   NULL: the launch is not watched */
+    bool fast; /* run kernel->fast; the launcher checked that it applies */
     uint64_t block_count;
     uint64_t chunk;              /* blocks a thread takes at a time */
     _Atomic uint64_t next_block; /* how many were handed out, in whole chunks */

@@ -10,6 +10,7 @@
 #include "cpu/exec/checks.h"
 #include "cpu/exec/lane_call.h"
 #include "cpu/exec/multi_grid.h"
+#include "cpu/exec/numbers.h"
 #include "cpu/exec/workgroup_state.h"
 
 /* Turns that pausing lanes get before a warp call is served without them.  They may be
@@ -267,6 +268,19 @@ begin_lane(struct ha_group *group, struct ha_runner *runner, uint32_t index,
     runner->lane = lane;
 }
 
+/* The control words of a lane that begins where another one has ended. */
+static void
+begin_control(const struct ha_group *group)
+{
+    if (!group->controlled) {
+        return;
+    }
+    ha_context_reset_control();
+    if (group->launch->numbers) {
+        ha_numbers_watch(group->launch->numbers);
+    }
+}
+
 /* Instrumented builds only: what depart began. */
 static inline void
 landed_on_lane(struct ha_runner *runner)
@@ -352,6 +366,9 @@ plain_lanes(void *const *args, struct ha_lane *lane)
         record++;
         ready_lane(group, &record->lane);
         runner->lane = &record->lane;
+        if (group->launch->numbers && group->launch->numbers->muted) {
+            ha_numbers_watch(group->launch->numbers);
+        }
     }
 }
 
@@ -455,6 +472,15 @@ controlled(struct ha_lane_next step)
     return step;
 }
 
+/* The context of a lane that begins. */
+static inline void
+watch_context(const struct ha_group *group, void *context)
+{
+    if (HINT_NO(group->launch->numbers != NULL)) {
+        ha_numbers_watch_in(group->launch->numbers, context);
+    }
+}
+
 static __attribute__((noinline)) struct ha_lane_next
 begin_next(struct ha_group *group, struct ha_runner *runner, uint32_t next)
 {
@@ -463,6 +489,7 @@ begin_next(struct ha_group *group, struct ha_runner *runner, uint32_t next)
     struct ha_lane_next step = {ha_lane_context(fiber->high, group->kernel->reference,
                                                 group->launch->args, runner->lane),
                                 0};
+    watch_context(group, step.context);
     return group->controlled ? controlled(step) : step;
 }
 
@@ -633,9 +660,7 @@ ha_lane_step_end(void)
         begin_lane(group, runner, next, fiber);
         group->start = (struct ha_lane_start){group->kernel->reference,
                                               group->launch->args, runner->lane};
-        if (group->controlled) {
-            ha_context_reset_control();
-        }
+        begin_control(group);
         return (struct ha_lane_next){NULL, (uintptr_t)&group->start};
     }
     group->recycled[group->recycled_count++] = fiber;
@@ -659,6 +684,7 @@ ha_group_start(struct ha_group *group, struct ha_runner *runner, uint32_t index,
     fiber->context =
         ha_lane_context(fiber->high, group->plain ? plain_lanes : first_lane,
                         group->launch->args, runner->lane);
+    watch_context(group, fiber->context);
 }
 
 #else
@@ -679,6 +705,7 @@ lane_main(void *argument)
     struct ha_runner *runner = argument;
     ha_fiber_entered();
     runner->armed = 1;
+    begin_control(runner->group);
     landed_on_lane(runner);
     for (;;) {
         struct ha_group *group = runner->group;
@@ -693,9 +720,7 @@ lane_main(void *argument)
             depart(runner);
             ha_fiber_end(fiber, runner->fiber);
         }
-        if (group->controlled) {
-            ha_context_reset_control();
-        }
+        begin_control(group);
         begin_lane(group, runner, next, fiber);
     }
 }
