@@ -48,9 +48,16 @@ ha_build_start(struct ha_build *build)
     build->guard = ha_env_long(HA_ENV_CPU_GUARD, 0, 1) == 1;
     build->check =
         (ha_check_kinds() & (HA_CHECK_MEMORY | HA_CHECK_RACE | HA_CHECK_SYNC)) != 0;
+    build->numbers = (ha_check_kinds() & HA_CHECK_NAN) != 0;
     build->lockstep = ha_env_long(HA_ENV_CPU_LOCKSTEP, 0, 1) == 1;
     build->in_order = build->lockstep;
     build->explain = ha_env_long(HA_ENV_CPU_EXPLAIN, 0, 1) == 1;
+}
+
+bool
+ha_build_prepares(const struct ha_build *build)
+{
+    return build->check || build->numbers;
 }
 
 void
@@ -330,12 +337,13 @@ run_rewrite(struct ha_build *build, const char *ir, size_t ir_size, uint32_t nam
         .stop_context = build,
         .guard = build->guard,
         .check = build->check,
+        .numbers = build->numbers,
         .source = build->source,
         .source_size = build->source_size,
         .source_name = build->source_name,
         .lockstep = build->lockstep,
         .fuses = build->toolchain.fuses,
-        .parts_most = HA_REWRITE_PARTS_MAX,
+        .parts_most = build->numbers ? 1 : HA_REWRITE_PARTS_MAX,
     };
     struct ha_rewrite_result *rewritten = &files->rewritten;
     uint64_t before_ns = ha_clock_ns();
@@ -370,7 +378,7 @@ back_arguments(const struct ha_build *build, const struct ha_rewrite_result *rew
     ha_list_add(arguments, toolchain->target_cpu);
     ha_build_flags(arguments, flags);
     ha_list_format(arguments, "-O%u", build->level);
-    if (build->level >= 2) {
+    if (build->level >= 2 && !build->numbers) {
         ha_build_flags(arguments, vectors);
     }
     if (rewritten->loops_store) {
@@ -383,7 +391,7 @@ back_arguments(const struct ha_build *build, const struct ha_rewrite_result *rew
         ha_build_flags(arguments, unrolling);
     }
 #if defined(__x86_64__)
-    if (toolchain->vector_math) {
+    if (toolchain->vector_math && !build->numbers) {
         ha_list_add(arguments, "-fveclib=libmvec");
     }
 #endif

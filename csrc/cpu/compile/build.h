@@ -35,6 +35,7 @@ struct ha_build {
     unsigned level;     /* of optimisation, 0 to 3 */
     bool guard;         /* HIPADAPT_CPU_GUARD: kernels ask before each access */
     bool check;         /* kernels tell of each access: cpu/compile/check_insert.h */
+    bool numbers;       /* and for NaN: cpu/compile/numbers_insert.h */
     const char *source; /* borrowed, for what is checked: the text and its name */
     size_t source_size;
     const char *source_name;
@@ -51,6 +52,9 @@ struct ha_build {
  * covers our own work as well as the processes.  Reads from the environment whether
  * there is a guard, whether lanes run in step and whether kernels are explained. */
 void ha_build_start(struct ha_build *build);
+
+/* Whether what the front end wrote is changed before it is optimised. */
+bool ha_build_prepares(const struct ha_build *build);
 
 /* Adds the flags of an optimiser that keeps accesses in order, if the build is so. */
 void ha_build_order_flags(const struct ha_build *build, struct ha_list *arguments);

@@ -262,6 +262,7 @@ compute_key(struct work *work)
                        work->options.level);
     ha_buffer_u32(&key, work->options.explain);
     ha_buffer_u32(&key, work->build.check);
+    ha_buffer_u32(&key, work->build.numbers);
     append_list(&key, &work->options.front);
     append_list(&key, &work->options.search);
     ha_buffer_block(&key, work->options.notes.bytes, work->options.notes.size);
@@ -300,7 +301,12 @@ front_arguments(struct work *work, bool prelude, struct ha_list *arguments)
     ha_list_add(arguments, "-cc1");
     ha_build_flags(arguments, flags);
     ha_build_flags(arguments, work->options.program ? program_flags : kernel_flags);
-    ha_list_add(arguments, work->build.check ? HA_CHECK_DEFINE : HA_NO_COLUMNS);
+    if (work->build.check) {
+        ha_list_add(arguments, HA_CHECK_DEFINE);
+    }
+    if (!ha_build_prepares(&work->build)) {
+        ha_list_add(arguments, HA_NO_COLUMNS);
+    }
     ha_build_order_flags(&work->build, arguments);
     ha_list_add(arguments, "-aux-triple");
     ha_list_add(arguments, toolchain->triple);
@@ -383,7 +389,7 @@ step_front(struct work *work)
     if (prelude) {
         ha_build_flags(&arguments, with_prelude);
     }
-    if (work->apart || work->build.check) {
+    if (work->apart || ha_build_prepares(&work->build)) {
         ha_list_add(&arguments, "-disable-llvm-passes");
     }
     ha_build_flags(&arguments, outputs);
@@ -401,7 +407,7 @@ step_front(struct work *work)
                                                       .extra_count = prelude ? 2 : 1}};
     status = ha_build_steps(&work->build, "the front end", tasks, count);
     ha_prelude_finish(&work->making);
-    if (status == HA_OK && (work->apart || work->build.check)) {
+    if (status == HA_OK && (work->apart || ha_build_prepares(&work->build))) {
         status = ha_optimise(&work->build, &work->ir_file, work->apart);
     }
     ha_list_release(&arguments);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cpu/compile/check_insert.h"
+#include "cpu/compile/numbers_insert.h"
 #include "cpu/compile/rewrite.h"
 #include "cpu/compile/toolchain_flags.h"
 
@@ -49,18 +50,25 @@ prepare(struct ha_build *build, const struct ha_memory_file *ir, bool closed,
         struct ha_bytes *text)
 {
     struct ha_bytes asked = {0};
-    const struct ha_rewrite_request request = {
+    struct ha_bytes numbers = {0};
+    struct ha_rewrite_request request = {
         .ir = ir->bytes,
         .ir_size = ir->size,
         .stop = ha_build_stop_rewriter,
         .stop_context = build,
     };
     enum ha_status status = HA_OK;
-    if (!build->check) {
-        ha_buffer_append(&asked, ir->bytes, ir->size);
-    } else {
+    if (build->numbers) {
+        status = ha_numbers_insert(&request, &numbers);
+        request.ir = numbers.bytes;
+        request.ir_size = numbers.size;
+    }
+    if (status == HA_OK && !build->check) {
+        ha_buffer_append(&asked, request.ir, request.ir_size);
+    } else if (status == HA_OK) {
         status = ha_check_insert(&request, &asked);
     }
+    ha_buffer_release(&numbers);
     if (status == HA_OK && closed) {
         make_internal(&asked, text);
     } else {

@@ -35,6 +35,7 @@
 #include "cpu/compile/rewrite_lockstep.h"
 #include "cpu/compile/rewrite_metadata.h"
 #include "cpu/compile/rewrite_narrow.h"
+#include "cpu/compile/rewrite_numbers.h"
 #include "cpu/compile/rewrite_reach.h"
 #include "cpu/compile/rewrite_report.h"
 #include "cpu/compile/rewrite_rows.h"
@@ -430,8 +431,8 @@ write_functions(struct ha_rewriter *rewriter)
             ha_body_write(rewriter, f, &plain);
             continue;
         }
-        bool rows = !rewriter->guard && !rewriter->check && !rewriter->control &&
-                    ha_fast_study(rewriter, f, &fast);
+        bool rows = !rewriter->guard && !rewriter->check && !rewriter->numbers &&
+                    !rewriter->control && ha_fast_study(rewriter, f, &fast);
         struct ir_slice name = rewriter->module.functions[f].name;
         ha_piece_begin(rewriter);
         ha_body_write(rewriter, f, &reference);
@@ -472,6 +473,9 @@ rewrite(struct ha_rewriter *rewriter, char **lowered, uint32_t most,
     rewriter->tail.arena = rewriter->arena;
     rewriter->intrinsics.arena = rewriter->arena;
     ir_parse(rewriter->arena, rewriter->text, &rewriter->module);
+    if (rewriter->numbers) {
+        ha_numbers_restore(rewriter);
+    }
     ha_rewrite_contract(rewriter);
     ir_types_read(&rewriter->types, &rewriter->module);
     ha_rewrite_scan(rewriter);
@@ -482,9 +486,10 @@ rewrite(struct ha_rewriter *rewriter, char **lowered, uint32_t most,
     write_types(rewriter);
     write_attributes(rewriter);
     write_declares(rewriter);
-    ir_print(&rewriter->out, "%s%s%s", runtime_functions,
+    ir_print(&rewriter->out, "%s%s%s%s", runtime_functions,
              rewriter->guard ? ha_guard_function : "",
-             rewriter->check ? ha_check_function : "");
+             rewriter->check ? ha_check_function : "",
+             rewriter->numbers ? ha_numbers_functions : "");
     struct ir_slice common = take_text(rewriter);
     ha_pieces_start(rewriter, most);
     write_variables(rewriter, lowered);
@@ -493,6 +498,7 @@ rewrite(struct ha_rewriter *rewriter, char **lowered, uint32_t most,
     rewriter->loops_store = ha_rewrite_loops_store(rewriter);
     rewriter->narrow_steps = ha_rewrite_narrow_steps(rewriter);
     ha_rewrite_tables(rewriter);
+    ha_numbers_end(rewriter);
     if (rewriter->intrinsics.size > 0) {
         common = ir_format(rewriter->arena, "%.*s%s\n", IR_ARGS(common),
                            rewriter->intrinsics.text);
@@ -513,6 +519,7 @@ rewriter_for(const struct ha_rewrite_request *request, struct ir_arena *arena)
         .guard = request->guard,
         .lockstep = request->lockstep,
         .check = request->check,
+        .numbers = request->numbers,
         .source = {request->source, request->source_size},
         .source_name =
             ir_slice_of(request->source_name != NULL ? request->source_name : ""),

@@ -33,6 +33,7 @@
 #include "cpu/compile/rewrite_known.h"
 #include "cpu/compile/rewrite_lockstep.h"
 #include "cpu/compile/rewrite_metadata.h"
+#include "cpu/compile/rewrite_numbers.h"
 #include "cpu/compile/rewrite_sites.h"
 #include "cpu/compile/rewrite_state.h"
 #include "cpu/compile/rewrite_text.h"
@@ -55,7 +56,8 @@ struct writer {
     uint8_t coordinates[HA_KNOWN_COORDINATES]; /* used */
     uint8_t *shared;                           /* used, per variable */
     bool shared_base;
-    uint32_t inst_number; /* of the instruction at hand, as struct ha_fast counts */
+    uint32_t inst_number;    /* of the instruction at hand, as struct ha_fast counts */
+    struct ir_slice numbers; /* at the end of the head */
 };
 
 static bool
@@ -386,11 +388,20 @@ write_inst(struct writer *writer, const struct ir_inst *inst)
         write_copy(writer, inst, line);
         return;
     }
+    if (rewriter->numbers) {
+        line = ha_numbers_line(rewriter, line);
+    }
     ir_print(&writer->lines, "  %.*s", IR_ARGS(line));
+    if (rewriter->numbers) {
+        ir_put(&writer->lines, ha_numbers_place(rewriter, inst));
+    }
     if (fast != NULL && fast->parallel && touches_memory(inst)) {
         ir_print(&writer->lines, ", !llvm.access.group !%u", rewriter->metadata);
     }
     ir_print(&writer->lines, "\n");
+    if (rewriter->numbers) {
+        ha_numbers_after(rewriter, inst, &writer->lines);
+    }
 }
 
 static void
@@ -581,8 +592,9 @@ write_function_head(struct writer *writer)
 
     ir_print(&writer->rewriter->out, "define internal ");
     write_result(writer);
-    ir_print(&writer->rewriter->out, "%.*s%.*s nounwind " HA_PROBED " {\n",
-             IR_ARGS(writer->function->name), (int)(close - open), header.at + open);
+    ir_print(&writer->rewriter->out, "%.*s%.*s nounwind " HA_PROBED "%.*s {\n",
+             IR_ARGS(writer->function->name), (int)(close - open), header.at + open,
+             IR_ARGS(writer->numbers));
 }
 
 static void
@@ -624,8 +636,9 @@ write_head(struct writer *writer)
         ir_print(
             &rewriter->out,
             "define hidden void %.*s(ptr %%ha.args, ptr %%ha.lane) nounwind " HA_PROBED
-            " {\n",
-            IR_ARGS(ha_suffixed(rewriter->arena, writer->function->name, "ref")));
+            "%.*s {\n",
+            IR_ARGS(ha_suffixed(rewriter->arena, writer->function->name, "ref")),
+            IR_ARGS(writer->numbers));
         break;
     case HA_FORM_FUNCTION:
         write_function_head(writer);
@@ -682,6 +695,7 @@ ha_body_write(struct ha_rewriter *rewriter, uint32_t number, const struct ha_bod
     size_t *ends = ir_alloc(arena, function->block_count, sizeof *ends);
 
     writer.shared = ir_alloc(arena, rewriter->shared_count + 1u, 1);
+    writer.numbers = ha_numbers_head(rewriter, function);
     if (rewriter->check) {
         ir_values_read(arena, function, &writer.values);
     }

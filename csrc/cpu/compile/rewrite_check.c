@@ -150,8 +150,8 @@ root_of(struct ha_rewriter *rewriter, const struct ir_function *function,
 /* ---- sites ---- */
 
 /* The line of the program's own text, without blanks around it. */
-static struct ir_slice
-line_of(const struct ha_rewriter *rewriter, const struct ir_place *place)
+struct ir_slice
+ha_check_line_of(const struct ha_rewriter *rewriter, const struct ir_place *place)
 {
     struct ir_slice source = rewriter->source;
     size_t at = 0;
@@ -172,6 +172,19 @@ line_of(const struct ha_rewriter *rewriter, const struct ir_place *place)
     return ir_part(source, at, to);
 }
 
+void
+ha_check_put_text(struct ir_out *out, struct ir_slice text)
+{
+    for (size_t i = 0; i < text.size; i++) {
+        unsigned char c = (unsigned char)text.at[i];
+        if (c >= ' ' && c <= '~' && c != '"' && c != '\\') {
+            ir_print(out, "%c", c);
+        } else {
+            ir_print(out, "\\%02X", c);
+        }
+    }
+}
+
 /* A string constant of its own for each use: the back end makes equal ones one. */
 static void
 write_text(struct ha_rewriter *rewriter, uint32_t site, const char *what,
@@ -181,14 +194,7 @@ write_text(struct ha_rewriter *rewriter, uint32_t site, const char *what,
 
     ir_print(tail, "@__ha_check_%s.%u = internal unnamed_addr constant [%zu x i8] c\"",
              what, site, text.size + 1);
-    for (size_t i = 0; i < text.size; i++) {
-        unsigned char c = (unsigned char)text.at[i];
-        if (c >= ' ' && c <= '~' && c != '"' && c != '\\') {
-            ir_print(tail, "%c", c);
-        } else {
-            ir_print(tail, "\\%02X", c);
-        }
-    }
+    ha_check_put_text(tail, text);
     ir_print(tail, "\\00\"\n");
 }
 
@@ -201,7 +207,7 @@ write_site(struct ha_rewriter *rewriter, const struct ir_inst *inst,
 
     write_text(rewriter, site, "file", place.file);
     write_text(rewriter, site, "function", place.function);
-    write_text(rewriter, site, "text", line_of(rewriter, &place));
+    write_text(rewriter, site, "text", ha_check_line_of(rewriter, &place));
     write_text(rewriter, site, "root", root->name);
     ir_print(
         &rewriter->tail,
@@ -211,6 +217,15 @@ write_site(struct ha_rewriter *rewriter, const struct ir_inst *inst,
         "%u, i32 %u, i32 %u, i32 %u, i32 0 }\n",
         site, site, site, site, site, (unsigned long long)root->bytes, place.line,
         place.column, what, (unsigned)root->kind, (unsigned)bytes);
+}
+
+uint32_t
+ha_check_site_write(struct ha_rewriter *rewriter, const struct ir_inst *inst)
+{
+    const struct root none = {0};
+
+    write_site(rewriter, inst, &none, 0, 0);
+    return rewriter->check_sites++;
 }
 
 struct ir_slice

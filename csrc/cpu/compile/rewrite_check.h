@@ -13,6 +13,7 @@
 #ifndef HA_CPU_COMPILE_REWRITE_CHECK_H
 #define HA_CPU_COMPILE_REWRITE_CHECK_H
 
+#include "cpu/compile/ir_place.h"
 #include "cpu/compile/ir_text.h"
 #include "cpu/compile/ir_values.h"
 
@@ -27,5 +28,16 @@ struct ir_slice ha_check_line(struct ha_rewriter *rewriter,
                               const struct ir_function *function,
                               const struct ir_values *values,
                               const struct ir_inst *inst);
+
+/* The site of an instruction that accesses nothing, in the rewriter's tail; its number.
+ */
+uint32_t ha_check_site_write(struct ha_rewriter *rewriter, const struct ir_inst *inst);
+
+/* The line of the program's own text, cut at its end if it is long; empty: not known.
+ */
+struct ir_slice ha_check_line_of(const struct ha_rewriter *rewriter,
+                                 const struct ir_place *place);
+/* As it stands between quotes. */
+void ha_check_put_text(struct ir_out *out, struct ir_slice text);
 
 #endif

@@ -72,6 +72,7 @@ struct pass {
     /* The block at hand, as it becomes. */
     struct ir_inst *insts;
     uint32_t count;
+    uint32_t place; /* of the instruction at hand */
 };
 
 static struct parts
@@ -234,7 +235,8 @@ choose_product(struct pass *pass, uint32_t number)
 static void
 add_line(struct pass *pass, struct ir_slice line)
 {
-    pass->insts[pass->count++] = ir_inst_of(line);
+    pass->insts[pass->count] = ir_inst_of(line);
+    pass->insts[pass->count++].place = pass->place;
 }
 
 /* The same value with the other sign, as a new name. */
@@ -367,6 +369,7 @@ write_inst(struct pass *pass, uint32_t number)
     const struct ir_inst *inst = pass->values.insts[number];
     struct parts parts = parts_of(inst);
 
+    pass->place = inst->place;
     if (pass->gone[number]) {
         return;
     }

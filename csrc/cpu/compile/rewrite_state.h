@@ -41,6 +41,14 @@ struct ha_ir_function_info {
     uint64_t *offsets;            /* kernels: of each shared variable */
 };
 
+/* Metadata of cpu/compile/rewrite_numbers.h: of the module, 0 before the first
+ * function, and of the function that is written. */
+struct ha_numbers_nodes {
+    uint32_t unit, file, type;
+    uint32_t function, nowhere;
+    uint32_t *of_place; /* by number of the place; 0: none yet */
+};
+
 struct ha_rewriter {
     struct ir_arena *arena;
     struct ir_slice text; /* this and the next four: of the request */
@@ -50,6 +58,8 @@ struct ha_rewriter {
     uint32_t math_bytes;
     bool guard;
     bool check;
+    bool numbers;
+    struct ha_numbers_nodes numbers_nodes;
     struct ir_slice source, source_name; /* for places; empty: not known */
     uint32_t check_sites;
     bool lockstep; /* all kernels are wanted in step */

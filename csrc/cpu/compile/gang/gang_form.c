@@ -143,6 +143,7 @@ reason_before(struct ha_rewriter *rewriter, uint32_t number)
 
     return rewriter->guard     ? "HIPADAPT_CPU_GUARD=1: kernels ask before each access"
            : rewriter->check   ? "HIPADAPT_CHECK: kernels tell of each access"
+           : rewriter->numbers ? "HIPADAPT_CHECK: the first NaN is looked for"
            : rewriter->control ? "the module may change how floating point rounds"
            : rewriter->gang_width == 0 ? "the processor has no vectors for them"
            : info->pause               ? "lanes give one another turns"
