@@ -528,7 +528,8 @@ told_access(const void *address, uint64_t size, const struct ha_check_site *site
 bool
 ha_check_launch_wanted(const struct ha_image_kernel *kernel)
 {
-    return (kernel->flags & HA_KERNEL_CHECKED) != 0 && ha_check_kinds() != 0;
+    return (kernel->flags & (HA_KERNEL_CHECKED | HA_KERNEL_NUMBERS)) != 0 &&
+           ha_check_kinds() != 0;
 }
 
 void

@@ -2,6 +2,7 @@
 #include "cpu/module/module.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -22,6 +23,7 @@
 #include "cpu/module/fatbin.h"
 #include "cpu/module/fill_kernel.h"
 #include "cpu/module/image_library.h"
+#include "cpu/module/lines.h"
 #include "cpu/module/report.h"
 #include "cpu/queue/mark.h"
 #include "cpu/queue/pool.h"
@@ -36,6 +38,7 @@ struct ha_module {
     _Atomic uint32_t references;   /* the handle's, and one a function */
     uint32_t variables_known;      /* how many the memory registry has */
     size_t elf_bytes;
+    struct ha_lines *lines; /* owned; NULL: kernels need none */
 };
 
 /* ---- life ---- */
@@ -51,6 +54,7 @@ module_destroy(struct ha_deferred *deferred)
     if (module->library != NULL) {
         ha_image_library_close(module->library);
     }
+    ha_lines_free(module->lines);
     free(module->functions);
     free(module);
 }
@@ -310,6 +314,32 @@ ha_module_image_size(const void *image, size_t *size)
     return hipSuccess;
 }
 
+/* Line tables, where a kernel needs them. */
+static void
+read_lines(struct ha_module *module, const void *elf, size_t size)
+{
+    bool wanted = false;
+
+    for (uint32_t i = 0; i < module->image->kernel_count; i++) {
+        wanted |= (module->image->kernels[i].flags & HA_KERNEL_NUMBERS) != 0;
+    }
+    module->lines = wanted ? ha_lines_read(elf, size) : NULL;
+}
+
+const struct ha_lines *
+ha_module_lines(const struct ha_module *module)
+{
+    return module->lines;
+}
+
+uintptr_t
+ha_module_base(const struct ha_module *module)
+{
+    const struct link_map *map = module->library;
+
+    return map->l_addr;
+}
+
 static hipError_t
 load(struct ha_device *device, const void *bytes, size_t size, hipModule_t *handle)
 {
@@ -333,6 +363,9 @@ load(struct ha_device *device, const void *bytes, size_t size, hipModule_t *hand
     code = ha_image_library_open(elf, elf_size, &module->library);
     if (code == hipSuccess) {
         code = image_adopt(module);
+    }
+    if (code == hipSuccess) {
+        read_lines(module, elf, elf_size);
     }
     if (code == hipSuccess) {
         code = functions_make(module);

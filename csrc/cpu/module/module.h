@@ -115,4 +115,10 @@ void ha_modules_reset(struct ha_device *device);
 /* In a forked child. */
 void ha_module_after_fork_child(void);
 
+/* The line tables of the module's image (cpu/module/lines.h), or NULL; borrowed. */
+struct ha_lines;
+const struct ha_lines *ha_module_lines(const struct ha_module *module);
+/* Where the image begins. */
+uintptr_t ha_module_base(const struct ha_module *module);
+
 #endif

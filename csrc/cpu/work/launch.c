@@ -26,6 +26,7 @@
 #include "cpu/queue/order.h"
 #include "cpu/queue/pool.h"
 #include "cpu/queue/ticket.h"
+#include "cpu/work/check_numbers.h"
 
 #define INLINE_ARGUMENTS 12
 #define INLINE_BYTES 192
@@ -140,6 +141,7 @@ end_checks(struct ha_op *op)
         ha_deed_fill(deed, &run->launch);
     }
     ha_check_launch_end(&run->launch);
+    ha_check_numbers_end(&run->launch, run->function);
     if (deed != NULL) {
         op->deed = NULL;
         ha_deed_end(deed);
@@ -159,6 +161,7 @@ kernel_run(struct ha_op *op)
     }
     if (run->launch.checked && run->launch.checks == NULL) {
         ha_check_launch_begin(&run->launch);
+        ha_check_numbers_begin(&run->launch, run->function);
     }
     if (!ha_exec_run(&run->launch)) {
         return false;
@@ -520,6 +523,7 @@ ha_launch_op(struct ha_function *function, const struct ha_launch_request *reque
         share_threads(op, request->multi);
     }
     launch->checks = NULL;
+    launch->numbers = NULL;
     launch->checked = ha_check_launch_wanted(function->kernel);
     if (launch->checked) {
         op->helpers = 0; /* so that what is found does not depend on threads */
