@@ -23,10 +23,11 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
     [HA_ENV_CPU_TARGET] = {"HIPADAPT_CPU_TARGET", "native",
                            "Level of x86-64 that kernels are compiled for: native, or "
                            "x86-64, x86-64-v2, x86-64-v3, x86-64-v4."},
-    [HA_ENV_CHECK] = {"HIPADAPT_CHECK", NULL,
-                      "What kernels are checked for on the CPU device: memory, race, "
-                      "sync or all, divided by commas; besides them leaks, strict, "
-                      "equal, relaxed-warps and quiet."},
+    [HA_ENV_CHECK] =
+        {"HIPADAPT_CHECK", NULL,
+         "What kernels are checked for on the CPU device: memory, race, "
+         "sync, nan or all, divided by commas; besides them leaks, strict, "
+         "equal, relaxed-warps and quiet."},
     [HA_ENV_CHECK_OUTPUT] = {"HIPADAPT_CHECK_OUTPUT", NULL,
                              "File that findings are appended to as lines of JSON; "
                              "unset: they are shown on stderr."},

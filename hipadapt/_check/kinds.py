@@ -18,6 +18,7 @@ CHECKS: dict[str, str] = {  # word -> what it checks; `all` is these
     "memory": "bounds, life and alignment of memory",
     "race": "accesses that nothing orders",
     "sync": "barriers and calls of warps",
+    "nan": "the first NaN or infinity of a computation",
 }
 OPTIONS: dict[str, str] = {  # asked for besides
     "leaks": "memory that is still allocated at the end of the process",
@@ -30,6 +31,7 @@ BITS: dict[str, int] = {  # of enum ha_check_kinds
     "memory": 1 << 0,
     "race": 1 << 1,
     "sync": 1 << 3,
+    "nan": 1 << 4,
     "leaks": 1 << 8,
     "strict": 1 << 9,
     "equal": 1 << 10,
@@ -128,6 +130,18 @@ KINDS: dict[str, Kind] = {
             "sync",
             "a barrier of the whole grid in a launch that is not cooperative",
             "Launch the kernel with hipLaunchCooperativeKernel or hipModuleLaunchCooperativeKernel.",
+        ),
+        Kind(
+            "nan",
+            "nan",
+            "an operation on finite numbers gives the first NaN",
+            "Look at the operands of the operation: 0/0, a root or logarithm of a negative number, infinity minus infinity.",
+        ),
+        Kind(
+            "infinity",
+            "nan",
+            "an operation on finite numbers gives the first infinity",
+            "Look at the operands of the operation: a division by zero, or a result that is too large for its type.",
         ),
     )
 }

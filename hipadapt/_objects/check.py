@@ -205,7 +205,7 @@ def check(kinds: Any = "all", *, show: bool = False) -> Any:
     ----------
     kinds : str or tuple
         Words of HIPADAPT_CHECK between commas: ``memory``, ``race``, ``sync``,
-        ``all`` for all of them; besides them ``leaks``, ``strict``, ``equal`` and
+        ``nan``, ``all`` for all of them; besides them ``leaks``, ``strict``, ``equal`` and
         ``relaxed-warps``.  Or the result of a call.
     show : bool
         Findings are printed to stderr as well, when they are made.

@@ -37,6 +37,8 @@ BUILT = frozenset(
         "absent-lanes",
         "absent-source",
         "not-cooperative",
+        "nan",
+        "infinity",
     }
 )
 # Pairs, or all pairs of a theme, that are not found though their kind is built, and why.
