@@ -205,8 +205,8 @@ def check(kinds: Any = "all", *, show: bool = False) -> Any:
     ----------
     kinds : str or tuple
         Words of HIPADAPT_CHECK between commas: ``memory``, ``race``, ``sync``,
-        ``nan``, ``all`` for all of them; besides them ``leaks``, ``strict``, ``equal`` and
-        ``relaxed-warps``.  Or the result of a call.
+        ``nan``, ``all`` for all of them; besides them ``leaks``, ``strict``, ``equal``
+        and ``relaxed-warps``.  Or the result of a call.
     show : bool
         Findings are printed to stderr as well, when they are made.
 

@@ -253,6 +253,29 @@ values_of(struct ha_rewriter *rewriter, const struct ir_inst *inst, const char *
     return found;
 }
 
+/* "fptrunc double %x to half": where the processor has an instruction, it raises
+ * exceptions; a function of ours does not. */
+static void
+check_narrowing(struct ha_rewriter *rewriter, const struct ir_inst *inst,
+                struct ir_out *out)
+{
+    size_t to = ir_find(inst->rest, " to ", 0), at = ir_find(inst->rest, "%", 0);
+    struct ir_slice type = ir_part(inst->rest, to + 4, inst->rest.size);
+    const char *from = ir_find(inst->rest, "double ", 0) < to ? "double" : "float";
+
+    if (to == SIZE_MAX || at > to || (!ir_is(type, "half") && !ir_is(type, "bfloat"))) {
+        return;
+    }
+    struct ir_slice value = ir_token(inst->rest, at);
+    uint32_t site = ha_check_site_write(rewriter, inst);
+    ir_print(out,
+             "  %%ha.wide.%u = fpext %.*s %.*s to %s\n"
+             "  call void @__ha_rt_made_%s(%s %%ha.wide.%u, %s %.*s, %s %.*s, ptr "
+             "@__ha_check_site.%u)\n",
+             site, IR_ARGS(type), IR_ARGS(inst->def), from, from, from, site, from,
+             IR_ARGS(value), from, IR_ARGS(value), site);
+}
+
 /* "float" or "double" that the instruction gives, or NULL. */
 static const char *
 result_of(const struct ir_inst *inst)
@@ -278,6 +301,9 @@ ha_numbers_after(struct ha_rewriter *rewriter, const struct ir_inst *inst,
     struct ir_slice values[ARGUMENTS_MOST];
     const char *type = inst->def.size > 0 ? result_of(inst) : NULL;
 
+    if (ir_is(inst->op, "fptrunc")) {
+        check_narrowing(rewriter, inst, out);
+    }
     if (type == NULL || !is_library(rewriter, inst)) {
         return;
     }

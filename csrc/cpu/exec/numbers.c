@@ -227,7 +227,7 @@ take_exception(struct ha_runner *runner, struct ha_numbers *numbers, ucontext_t 
     uint32_t flags = uc->uc_mcontext.fpregs->mxcsr & MXCSR_FLAGS;
     uintptr_t at = (uintptr_t)uc->uc_mcontext.gregs[REG_RIP];
     struct operation operation = {.arithmetic = false};
-    if (at >= numbers->low && at < numbers->high) {
+    if (numbers->knows(numbers->context, at)) {
         operation = operation_at((const uint8_t *)at);
     }
     uc->uc_mcontext.fpregs->mxcsr &= ~MXCSR_FLAGS;

@@ -49,9 +49,10 @@ struct ha_made {
 
 /* Of one launch; the launcher zeroes it and sets the first two. */
 struct ha_numbers {
-    uintptr_t low, high; /* addresses of the image: instructions elsewhere are no
-                            kernel's */
-    uint32_t count;      /* of `made` */
+    /* Whether the instruction is one of the program's; called in handlers. */
+    bool (*knows)(const void *context, uintptr_t at);
+    const void *context;
+    uint32_t count; /* of `made` */
     uint32_t traps;
     bool over;            /* too many traps */
     bool muted;           /* the lane that runs has its exceptions masked */

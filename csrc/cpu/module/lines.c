@@ -21,7 +21,6 @@ struct ha_lines {
     size_t size;
     struct row *rows; /* owned, by offset */
     size_t count, room;
-    uint64_t extent;
 };
 
 /* A program of a line table is read: what is left of it. */
@@ -326,23 +325,6 @@ find_section(const char *elf, size_t size, const char **bytes, size_t *found)
     return false;
 }
 
-static uint64_t
-extent_of(const char *elf, size_t size)
-{
-    const Elf64_Ehdr *head = (const void *)elf;
-    uint64_t tables = (uint64_t)head->e_phnum * sizeof(Elf64_Phdr), extent = 0;
-
-    if (!lies_in(head->e_phoff, tables, size) || head->e_phoff % 8 != 0) {
-        return 0;
-    }
-    const Elf64_Phdr *parts = (const void *)(elf + head->e_phoff);
-    for (unsigned i = 0; i < head->e_phnum; i++) {
-        uint64_t end = parts[i].p_vaddr + parts[i].p_memsz;
-        extent = parts[i].p_type == PT_LOAD && end > extent ? end : extent;
-    }
-    return extent;
-}
-
 static int
 compare_rows(const void *left, const void *right)
 {
@@ -368,7 +350,6 @@ ha_lines_read(const void *elf, size_t size)
     if (lines == NULL) {
         return NULL;
     }
-    lines->extent = extent_of(elf, size);
     lines->bytes = malloc(found);
     lines->size = found;
     if (lines->bytes != NULL) {
@@ -392,12 +373,6 @@ ha_lines_free(struct ha_lines *lines)
         free(lines->bytes);
         free(lines);
     }
-}
-
-uint64_t
-ha_lines_extent(const struct ha_lines *lines)
-{
-    return lines->extent;
 }
 
 struct ha_line_place

@@ -21,10 +21,8 @@ struct ha_line_place {
 struct ha_lines *ha_lines_read(const void *elf, size_t size);
 void ha_lines_free(struct ha_lines *lines);
 
-/* The bytes of addresses that the image takes up. */
-uint64_t ha_lines_extent(const struct ha_lines *lines);
-
-/* Of the instruction so many bytes behind the beginning of the image. */
+/* Of the instruction so many bytes behind the beginning of the image; line 0 for what
+ * is outside of it.  May be called in handlers. */
 struct ha_line_place ha_lines_find(const struct ha_lines *lines, uint64_t offset);
 
 #endif

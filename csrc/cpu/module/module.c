@@ -326,18 +326,13 @@ read_lines(struct ha_module *module, const void *elf, size_t size)
     module->lines = wanted ? ha_lines_read(elf, size) : NULL;
 }
 
-const struct ha_lines *
-ha_module_lines(const struct ha_module *module)
-{
-    return module->lines;
-}
-
-uintptr_t
-ha_module_base(const struct ha_module *module)
+struct ha_line_place
+ha_module_place(const struct ha_module *module, uintptr_t at)
 {
     const struct link_map *map = module->library;
 
-    return map->l_addr;
+    return module->lines != NULL ? ha_lines_find(module->lines, at - map->l_addr)
+                                 : (struct ha_line_place){.name = ""};
 }
 
 static hipError_t

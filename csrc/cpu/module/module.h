@@ -21,6 +21,7 @@
 #include "abi/hip.h"
 #include "cpu/base/export.h"
 #include "cpu/base/image.h"
+#include "cpu/module/lines.h"
 
 struct ha_device;
 struct ha_module;
@@ -115,10 +116,8 @@ void ha_modules_reset(struct ha_device *device);
 /* In a forked child. */
 void ha_module_after_fork_child(void);
 
-/* The line tables of the module's image (cpu/module/lines.h), or NULL; borrowed. */
-struct ha_lines;
-const struct ha_lines *ha_module_lines(const struct ha_module *module);
-/* Where the image begins. */
-uintptr_t ha_module_base(const struct ha_module *module);
+/* Where the instruction of the module's image comes from; line 0 where that is not
+ * known, as in images without line tables.  May be called in handlers. */
+struct ha_line_place ha_module_place(const struct ha_module *module, uintptr_t at);
 
 #endif

@@ -12,19 +12,24 @@
 
 #define NAME_BYTES 1024
 
+/* What the back end adds of its own has no lines. */
+static bool
+knows(const void *module, uintptr_t at)
+{
+    return ha_module_place(module, at).line != 0;
+}
+
 void
 ha_check_numbers_begin(struct ha_launch *launch, const struct ha_function *function)
 {
-    const struct ha_lines *lines = ha_module_lines(function->module);
-
     if (launch->numbers != NULL || (launch->kernel->flags & HA_KERNEL_NUMBERS) == 0 ||
-        (ha_check_kinds() & HA_CHECK_NAN) == 0 || lines == NULL) {
+        (ha_check_kinds() & HA_CHECK_NAN) == 0) {
         return;
     }
     launch->numbers = calloc(1, sizeof *launch->numbers);
     if (launch->numbers != NULL) {
-        launch->numbers->low = ha_module_base(function->module);
-        launch->numbers->high = launch->numbers->low + ha_lines_extent(lines);
+        launch->numbers->knows = knows;
+        launch->numbers->context = function->module;
     }
 }
 
@@ -54,8 +59,7 @@ site_of(const struct ha_line_place *place, char name[NAME_BYTES])
 }
 
 static void
-tell(const struct ha_launch *launch, const struct ha_lines *lines,
-     const struct ha_made *made)
+tell(const struct ha_launch *launch, const struct ha_made *made)
 {
     struct ha_check_site site;
     char name[NAME_BYTES];
@@ -64,7 +68,7 @@ tell(const struct ha_launch *launch, const struct ha_lines *lines,
         site = *made->site;
     } else {
         struct ha_line_place place =
-            ha_lines_find(lines, made->at - launch->numbers->low);
+            ha_module_place(launch->numbers->context, made->at);
         site = site_of(&place, name);
     }
     struct ha_check_finding found = {
@@ -80,12 +84,12 @@ tell(const struct ha_launch *launch, const struct ha_lines *lines,
 }
 
 void
-ha_check_numbers_end(struct ha_launch *launch, const struct ha_function *function)
+ha_check_numbers_end(struct ha_launch *launch)
 {
     struct ha_numbers *numbers = launch->numbers;
 
     for (uint32_t i = 0; numbers != NULL && i < numbers->count; i++) {
-        tell(launch, ha_module_lines(function->module), &numbers->made[i]);
+        tell(launch, &numbers->made[i]);
     }
     launch->numbers = NULL;
     free(numbers);

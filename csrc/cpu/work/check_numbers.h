@@ -12,6 +12,6 @@
 void ha_check_numbers_begin(struct ha_launch *launch,
                             const struct ha_function *function);
 /* It has run: its findings. */
-void ha_check_numbers_end(struct ha_launch *launch, const struct ha_function *function);
+void ha_check_numbers_end(struct ha_launch *launch);
 
 #endif

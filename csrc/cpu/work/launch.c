@@ -141,7 +141,7 @@ end_checks(struct ha_op *op)
         ha_deed_fill(deed, &run->launch);
     }
     ha_check_launch_end(&run->launch);
-    ha_check_numbers_end(&run->launch, run->function);
+    ha_check_numbers_end(&run->launch);
     if (deed != NULL) {
         op->deed = NULL;
         ha_deed_end(deed);
