@@ -74,6 +74,12 @@ enum ha_warp_op {
     HA_WARP_MATCH_ALL = 10, /* active mask if all values are equal, else 0 */
 };
 
+/* The operand of HA_WARP_SYNC. */
+enum ha_sync {
+    HA_SYNC_ORDERS = 0, /* what lanes did before is ordered before what follows */
+    HA_SYNC_STEP = 1,   /* only seen to be needed: the program does not ask for it */
+};
+
 enum ha_block_op {
     HA_BLOCK_SYNC = 0,  /* __syncthreads */
     HA_BLOCK_COUNT = 1, /* __syncthreads_count: lanes with value != 0 */

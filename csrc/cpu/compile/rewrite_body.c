@@ -339,7 +339,8 @@ write_copy(struct writer *writer, const struct ir_inst *inst, struct ir_slice li
 
     ir_print(&writer->lines, "  %%ha.copy.%u = load <%llu x i8>, %.*s, align 1\n",
              inst->site, bytes, IR_ARGS(from));
-    ha_sites_write_step(rewriter, inst->site + 1, &writer->lines);
+    ha_sites_write_step(rewriter, inst->site + 1,
+                        writer->info->lockstep == HA_LOCKSTEP_WANTED, &writer->lines);
     ir_print(&writer->lines, "  store <%llu x i8> %%ha.copy.%u, %.*s, align 1\n", bytes,
              inst->site, IR_ARGS(to));
 }
@@ -378,7 +379,9 @@ write_inst(struct writer *writer, const struct ir_inst *inst)
     }
     line = ha_with_kernel_addresses(rewriter, with_shared_addresses(writer, line));
     if (inst->step && writer->body->form == HA_FORM_REFERENCE) {
-        ha_sites_write_step(rewriter, inst->site, &writer->lines);
+        ha_sites_write_step(rewriter, inst->site,
+                            writer->info->lockstep == HA_LOCKSTEP_WANTED,
+                            &writer->lines);
     }
     if (rewriter->guard) {
         ha_guard_write(rewriter, inst, &writer->lines);

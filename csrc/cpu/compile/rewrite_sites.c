@@ -513,11 +513,12 @@ ha_sites_write_round(const struct ha_sites *sites, uint32_t loop, struct ir_out 
 }
 
 void
-ha_sites_write_step(const struct ha_rewriter *rewriter, uint32_t site,
+ha_sites_write_step(const struct ha_rewriter *rewriter, uint32_t site, bool wanted,
                     struct ir_out *out)
 {
     ir_print(out,
              "  %%ha.step.%u = call i64 @__ha_rt_warp(ptr @__ha_site.%u, i32 %d, i64 "
-             "0, i64 0, i32 0, i32 %u)\n",
-             site, site, HA_WARP_SYNC, rewriter->warp_size);
+             "0, i64 0, i32 %u, i32 %u)\n",
+             site, site, HA_WARP_SYNC, wanted ? HA_SYNC_ORDERS : HA_SYNC_STEP,
+             rewriter->warp_size);
 }

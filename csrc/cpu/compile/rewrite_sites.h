@@ -42,8 +42,9 @@ void ha_sites_write_phi(const struct ha_sites *sites, uint32_t loop,
 void ha_sites_write_round(const struct ha_sites *sites, uint32_t loop,
                           struct ir_out *out);
 /* The meeting of the warp before an access that is made in step.  Copies have a second
- * site, inst->site + 1, between what they read and what they write. */
-void ha_sites_write_step(const struct ha_rewriter *rewriter, uint32_t site,
+ * site, inst->site + 1, between what they read and what they write.  `wanted`: the
+ * program counts on it, so that it orders accesses. */
+void ha_sites_write_step(const struct ha_rewriter *rewriter, uint32_t site, bool wanted,
                          struct ir_out *out);
 
 #endif

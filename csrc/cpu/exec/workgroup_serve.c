@@ -45,7 +45,8 @@ serve(struct ha_group *group, uint32_t warp, uint64_t lanes)
     if (group->launch->checked) {
         tell_call(group, warp, lanes);
     }
-    if (group->launch->checks != NULL && first->call.op == HA_WARP_SYNC) {
+    if (group->launch->checks != NULL && first->call.op == HA_WARP_SYNC &&
+        first->call.operand == HA_SYNC_ORDERS) {
         ha_exec_checks->warp(group->launch, warp, lanes);
     }
     ha_warp_serve(group->lanes + ((size_t)warp << group->warp_shift), lanes,
