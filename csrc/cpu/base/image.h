@@ -124,6 +124,7 @@ enum ha_site_bits {
     HA_SITE_COPY = 1 << 7,         /* a part of a memcpy, memmove, memset or memcmp */
     HA_SITE_VALUED = 1 << 12,      /* the value that is stored is told */
     HA_SITE_MEETS = 1 << 15,       /* no access: a barrier or warp call comes next */
+    HA_SITE_EXCHANGE = 1 << 13,    /* it stores where there is the value that is told */
     HA_SITE_SCOPE_DEVICE = 1 << 8, /* none of these: all that there is */
     HA_SITE_SCOPE_BLOCK = 2 << 8,
     HA_SITE_SCOPE_WARP = 3 << 8,

@@ -2,6 +2,7 @@
 #include "cpu/check/race.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cpu/check/race_state.h"
 
@@ -52,129 +53,195 @@ are_atomic(const struct ha_race_order *order, ha_race_word word,
             order->owners[row_of(word)] == order->block);
 }
 
-/* Fills `other`, if they race. */
-static bool
-races(const struct ha_race_order *order, ha_race_word word, bool wrote,
-      const struct ha_race_access *access, uintptr_t at, struct ha_race_other *other)
+/* How far lanes are from one another: 1 in a warp, 2 in a block. */
+static unsigned
+distance(const struct ha_race_order *order, ha_race_word one, ha_race_word other)
 {
-    if (is_before(order, word, access) || are_atomic(order, word, access)) {
-        return false;
-    }
-    *other = (struct ha_race_other){
-        .block = order->owners[row_of(word)],
-        .lane = lane_of(word),
-        .mark = (uint32_t)(word >> MARK_SHIFT) & (HA_RACE_MARKS - 1),
-        .at = at,
-        .wrote = wrote,
-        .atomic = (word & ATOMIC_BIT) != 0,
-    };
-    return true;
+    return order->owners[row_of(one)] != order->owners[row_of(other)]             ? 3
+           : lane_of(one) / order->warp_size != lane_of(other) / order->warp_size ? 2
+                                                                                  : 1;
 }
 
-/* Reads that are not ordered before this one stay, those of two lanes at most. */
+/* ---- what an access races with ---- */
+
+/* An access at one cell, and the races of the whole access. */
+struct look {
+    const struct ha_race_order *order;
+    const struct ha_race_access *access;
+    struct ha_race_other *others;
+    unsigned count;
+    uintptr_t at;
+    size_t bytes;
+    ha_race_word own;
+    bool changed; /* what is there was written by atomics */
+};
+
+/* What is there already is what is going to be written. */
+static bool
+stores_same(const struct look *look)
+{
+    const unsigned char *value = look->access->value;
+
+    return value != NULL &&
+           memcmp((const void *)look->at, value + (look->at - look->access->at),
+                  look->bytes) == 0;
+}
+
 static void
-note_read(const struct ha_race_order *order, struct ha_race_cell *cell,
-          const struct ha_race_access *access, ha_race_word own)
+look_at(struct look *look, ha_race_word word, bool wrote)
+{
+    if (is_before(look->order, word, look->access) ||
+        are_atomic(look->order, word, look->access)) {
+        return;
+    }
+    struct ha_race_other other = {
+        .block = look->order->owners[row_of(word)],
+        .lane = lane_of(word),
+        .mark = (uint32_t)(word >> MARK_SHIFT) & (HA_RACE_MARKS - 1),
+        .at = look->at,
+        .wrote = wrote,
+        .atomic = (word & ATOMIC_BIT) != 0,
+        .equal = wrote && !look->changed && stores_same(look),
+    };
+    for (unsigned i = 0; i < look->count; i++) {
+        struct ha_race_other *told = &look->others[i];
+        if (told->mark == other.mark) {
+            *told = told->equal ? other : *told;
+            return;
+        }
+    }
+    if (look->count < HA_RACE_OTHERS) {
+        look->others[look->count++] = other;
+    }
+}
+
+static void
+look_at_pair(struct look *look, const ha_race_word *words, bool wrote)
+{
+    look_at(look, words[0], wrote);
+    look_at(look, words[1], wrote);
+}
+
+static void
+look_at_cell(struct look *look, const struct ha_race_cell *cell,
+             const struct ha_race_atomics *atomics)
+{
+    bool writes = look->access->writes;
+    bool atomic = look->access->atomic && !look->order->narrow;
+
+    look->changed = atomics != NULL && atomics->writes[0] != 0;
+    look_at(look, cell->write, true);
+    if (writes) {
+        look_at_pair(look, cell->reads, false);
+    }
+    if (atomics != NULL && !atomic) {
+        look_at_pair(look, atomics->writes, true);
+    }
+    if (atomics != NULL && !atomic && writes) {
+        look_at_pair(look, atomics->reads, false);
+    }
+}
+
+/* ---- what stays ---- */
+
+/* Of accesses that are not ordered, those of two lanes stay, which are as far from one
+ * another as any two are. */
+static void
+note_one(const struct look *look, ha_race_word *words)
 {
     for (unsigned i = 0; i < 2; i++) {
-        if (is_before(order, cell->reads[i], access)) {
-            cell->reads[i] = own;
-            if (i == 0 && is_before(order, cell->reads[1], access)) {
-                cell->reads[1] = 0;
+        if (is_before(look->order, words[i], look->access)) {
+            words[i] = look->own;
+            if (i == 0 && is_before(look->order, words[1], look->access)) {
+                words[1] = 0;
             }
             return;
         }
     }
+    if (distance(look->order, words[0], look->own) >=
+        distance(look->order, words[0], words[1])) {
+        words[1] = look->own;
+    }
 }
 
+static void
+note_cell(const struct look *look, struct ha_race_cell *cell,
+          struct ha_race_atomics *atomics)
+{
+    if (look->access->atomic) {
+        note_one(look, look->access->writes ? atomics->writes : atomics->reads);
+    } else if (!look->access->writes) {
+        note_one(look, cell->reads);
+    } else {
+        *cell = (struct ha_race_cell){.write = look->own};
+        if (atomics != NULL) {
+            *atomics = (struct ha_race_atomics){0};
+        }
+    }
+}
+
+/* The part of the access that lies in one page; false: no memory. */
 static bool
-look_at(struct ha_race_order *order, struct ha_race_cell *cell,
-        const struct ha_race_access *access, uintptr_t at, struct ha_race_other *other)
+look_at_page(struct ha_race *race, struct look *look, uintptr_t end)
 {
-    ha_race_word own = word_of(order, access);
-    bool found = races(order, cell->write, true, access, at, other);
+    const struct ha_race_access *access = look->access;
+    bool fine = ((access->at | access->bytes) & 3) != 0;
+    struct ha_race_page *page = ha_race_page_at(&race->pages, look->at, fine);
 
-    if (!access->writes) {
-        note_read(order, cell, access, own);
-        return found;
+    if (page == NULL || (access->atomic && !ha_race_page_with_atomics(page))) {
+        return false;
     }
-    for (unsigned i = 0; i < 2 && !found; i++) {
-        found = races(order, cell->reads[i], false, access, at, other);
+    look->bytes = page->fine ? 1 : 4;
+    uintptr_t begin = page->number << HA_RACE_PAGE_SHIFT;
+    uintptr_t last = begin + ((uintptr_t)1 << HA_RACE_PAGE_SHIFT);
+    for (; look->at < end && look->at < last; look->at += look->bytes) {
+        size_t cell = (look->at - begin) / look->bytes;
+        struct ha_race_atomics *atomics =
+            page->atomics == NULL ? NULL : &page->atomics[cell];
+        look_at_cell(look, &page->cells[cell], atomics);
+        note_cell(look, &page->cells[cell], atomics);
+        if (!access->shared && !ha_race_note(page, cell, access, look->order)) {
+            race->lost = true;
+        }
     }
-    cell->write = own;
-    cell->reads[0] = cell->reads[1] = 0;
-    return found;
+    return true;
 }
 
-static void
-acquire(struct ha_race_order *order, const struct ha_race_access *access)
-{
-    ha_race_order_acquire(order, access->lane, access->at, access->acquire);
-    if (order->narrow) {
-        ha_race_order_acquire(order, access->lane,
-                              ha_race_order_place(order, access->at), access->acquire);
-    }
-}
-
-static void
-release(struct ha_race_order *order, const struct ha_race_access *access)
-{
-    uint32_t lane = access->lane;
-    bool replaces = !access->reads;
-    bool own = access->narrow || order->narrow_row[lane] > order->fence_row[lane];
-
-    order->narrow |= own;
-    if (!access->narrow) {
-        ha_race_order_release_at(order, lane, access->at, access->release, false,
-                                 replaces);
-    }
-    if (own || (order->narrow && replaces)) {
-        ha_race_order_release_at(order, lane, ha_race_order_place(order, access->at),
-                                 access->release, true, replaces);
-    }
-}
-
-bool
+unsigned
 ha_race_access(struct ha_race *race, const struct ha_race_access *access,
-               struct ha_race_other *other)
+               struct ha_race_other others[HA_RACE_OTHERS])
 {
     struct ha_race_order *order = &race->order;
-    bool fine = ((access->at | access->bytes) & 3) != 0, found = false;
+    struct look look = {
+        .order = order, .access = access, .others = others, .at = access->at};
 
     if (access->atomic && access->reads) {
-        acquire(order, access);
+        ha_race_order_acquire(order, access->lane, access->at, access->acquire);
     }
-    for (uintptr_t at = access->at, end = at + access->bytes; at < end;) {
-        struct ha_race_page *page = ha_race_page_at(&race->pages, at, fine);
-        if (page == NULL) {
+    order->narrow |= access->atomic && access->narrow;
+    look.own = word_of(order, access);
+    while (look.at < access->at + access->bytes) {
+        if (!look_at_page(race, &look, access->at + access->bytes)) {
             race->lost = true;
             break;
         }
-        size_t step = page->fine ? 1 : 4;
-        uintptr_t last = (page->number + 1) << HA_RACE_PAGE_SHIFT;
-        size_t first = (at - (page->number << HA_RACE_PAGE_SHIFT)) / step;
-        for (size_t i = first; at < end && at < last; i++, at += step) {
-            struct ha_race_other seen;
-            if (look_at(order, &page->cells[i], access, at, found ? &seen : other)) {
-                found = true;
-            }
-            if (!access->shared && !ha_race_note(page, i, access, order)) {
-                race->lost = true;
-            }
-        }
     }
     if (access->atomic && access->writes) {
-        release(order, access);
+        ha_race_order_release_at(order, access);
+    } else if (access->writes) {
+        ha_race_order_overwrite(order, access->at, access->bytes);
     }
-    return found;
+    return look.count;
 }
 
 struct ha_race *
-ha_race_start(uint32_t lanes, uint32_t warp_size, bool relaxed)
+ha_race_start(uint32_t lanes, uint32_t warp_size, bool relaxed, uint64_t kept)
 {
     struct ha_race *race = calloc(1, sizeof *race);
 
-    if (race != NULL && !ha_race_order_start(&race->order, lanes, warp_size, relaxed)) {
+    if (race != NULL &&
+        !ha_race_order_start(&race->order, lanes, warp_size, relaxed, kept)) {
+        ha_race_order_release(&race->order);
         free(race);
         return NULL;
     }

@@ -5,48 +5,79 @@
 
 #include "cpu/check/race_state.h"
 
-#define DEPTH_MOST 8u /* of hands that something went through */
-
-/* Room for one more item; false: no memory. */
-static bool
-have_room(void **items, size_t size, uint32_t count, uint32_t *capacity)
+static void
+note(struct ha_race_order *order, bool done)
 {
-    if (count < *capacity) {
-        return true;
+    order->lost |= !done;
+}
+
+/* ---- blocks ---- */
+
+static void
+forget_hands(const struct ha_race_order *order, struct ha_race_block *block)
+{
+    for (uint32_t i = 0; (block->handed || block->fenced) && i < order->lanes; i++) {
+        ha_race_clock_drop(&block->hands[i].known);
+        ha_race_clock_drop(&block->hands[i].pending);
+        ha_race_clock_drop(&block->hands[i].fence);
+        ha_race_clock_drop(&block->hands[i].own_fence);
     }
-    uint32_t more = *capacity > 0 ? 2 * *capacity : 16;
-    void *grown = realloc(*items, more * size);
-    if (grown == NULL) {
-        return false;
+    ha_race_clock_drop(&block->clock);
+    block->handed = block->fenced = false;
+}
+
+static void
+free_block(const struct ha_race_order *order, struct ha_race_block *block)
+{
+    if (block != NULL) {
+        forget_hands(order, block);
+        free(block->stamps);
+        free(block->known);
+        free(block);
     }
-    *items = grown;
-    *capacity = more;
-    return true;
+}
+
+static struct ha_race_block *
+new_block(const struct ha_race_order *order)
+{
+    struct ha_race_block *block =
+        calloc(1, sizeof *block + order->lanes * sizeof block->hands[0]);
+
+    if (block != NULL) {
+        block->stamps = calloc(order->lanes, sizeof *block->stamps);
+    }
+    if (block != NULL && block->stamps == NULL) {
+        free(block);
+        return NULL;
+    }
+    return block;
 }
 
 bool
 ha_race_order_start(struct ha_race_order *order, uint32_t lanes, uint32_t warp_size,
-                    bool relaxed)
+                    bool relaxed, uint64_t kept)
 {
-    *order = (struct ha_race_order){
-        .lanes = lanes, .warp_size = warp_size, .relaxed = relaxed};
-    order->stamps = calloc(lanes, sizeof *order->stamps);
-    return order->stamps != NULL;
+    *order = (struct ha_race_order){.lanes = lanes,
+                                    .warp_size = warp_size,
+                                    .relaxed = relaxed,
+                                    .kept_count = kept > 0 ? kept : 1};
+    order->kept = calloc(order->kept_count, sizeof(struct ha_race_block *));
+    if (order->kept != NULL) {
+        order->kept[0] = order->at = new_block(order);
+    }
+    return order->at != NULL;
 }
 
 void
 ha_race_order_release(struct ha_race_order *order)
 {
-    for (uint32_t i = 0; i < order->sync_count; i++) {
-        free(order->syncs[i].entries);
+    for (uint64_t i = 0; order->kept != NULL && i < order->kept_count; i++) {
+        free_block(order, order->kept[i]);
     }
-    free(order->syncs);
-    free(order->owners);
-    free(order->stamps);
-    free(order->known);
-    free(order->pending);
-    free(order->views);
+    ha_race_syncs_release(&order->syncs);
+    ha_race_syncs_release(&order->own);
     free(order->kept);
+    free(order->owners);
 }
 
 void
@@ -69,117 +100,92 @@ ha_race_order_row(struct ha_race_order *order)
     order->owners[row] = order->block;
 }
 
+/* The block begins in what another one used, or what was its own is taken again. */
+void
+ha_race_block(struct ha_race *race, uint64_t block)
+{
+    struct ha_race_order *order = &race->order;
+    uint64_t place = block % order->kept_count;
+
+    order->block = block;
+    ha_race_order_row(order);
+    if (order->kept[place] == NULL) {
+        order->kept[place] = new_block(order);
+    }
+    note(order, order->kept[place] != NULL);
+    order->at = order->kept[order->kept[place] != NULL ? place : 0];
+    if (!order->at->begun || order->at->block != block) {
+        forget_hands(order, order->at);
+        order->at->block = block;
+        order->at->begun = true;
+        order->at->base = order->row;
+    }
+}
+
 /* ---- what a lane knows ---- */
-
-static bool
-view_has(const struct ha_race_order *order, const struct ha_race_view *view,
-         uint64_t block, uint32_t lane, uint32_t row, unsigned depth)
-{
-    const struct ha_race_sync *sync = &order->syncs[view->sync];
-
-    for (uint32_t i = view->end; i-- > view->begin;) {
-        const struct ha_race_entry *entry = &sync->entries[i];
-        if (entry->block == block &&
-            (row < entry->base || (lane == entry->lane && row < entry->row))) {
-            return true;
-        }
-        for (uint32_t k = 0; depth < DEPTH_MOST && k < entry->knows_count; k++) {
-            if (view_has(order, &order->kept[entry->knows + k], block, lane, row,
-                         depth + 1)) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-static bool
-was_handed_over(const struct ha_race_order *order, uint32_t lane, uint64_t block,
-                uint32_t other, uint32_t row)
-{
-    for (uint32_t i = 0; i < order->view_count; i++) {
-        if (view_has(order, &order->views[i], block, other, row, 0)) {
-            return true;
-        }
-    }
-    for (uint32_t i = 0; i < order->pending_count; i++) {
-        const struct ha_race_pending *pending = &order->pending[i];
-        if (pending->known && pending->lane == lane &&
-            view_has(order, &pending->view, block, other, row, 0)) {
-            return true;
-        }
-    }
-    return false;
-}
 
 bool
 ha_race_order_knows(const struct ha_race_order *order, uint32_t lane, uint32_t other,
                     uint32_t row)
 {
+    const struct ha_race_block *at = order->at;
     uint64_t block = order->owners[row];
 
     if (row < order->grid) {
         return true;
     }
     if (block == order->block) {
-        if (other == lane || row < order->base ||
-            (order->relaxed && other / order->warp_size == lane / order->warp_size)) {
-            return true;
-        }
-        if (order->stamps[lane] == order->base + 1 &&
-            order->known[(size_t)lane * order->lanes + other] > row) {
+        if (other == lane || row < at->base ||
+            (order->relaxed && other / order->warp_size == lane / order->warp_size) ||
+            (at->stamps[lane] == at->base &&
+             at->known[(size_t)lane * order->lanes + other] > row)) {
             return true;
         }
     }
-    return (order->view_count > 0 || order->pending_count > 0) &&
-           was_handed_over(order, lane, block, other, row);
+    return ha_race_clock_knows(at->clock, block, other, row) ||
+           (at->handed &&
+            ha_race_clock_knows(at->hands[lane].known, block, other, row));
+}
+
+/* All that the lane knows, with its own rows below `row`; NULL: no memory. */
+static struct ha_race_clock *
+all_known(struct ha_race_order *order, uint32_t lane, uint32_t row)
+{
+    const struct ha_race_block *at = order->at;
+    struct ha_race_clock *clock = ha_race_clock_share(at->clock);
+
+    note(order, ha_race_clock_join(&clock, at->hands[lane].known));
+    note(order, ha_race_clock_raise(&clock, order->block, HA_RACE_ALL, at->base));
+    note(order, ha_race_clock_raise(&clock, order->block, lane, row));
+    if (at->stamps[lane] == at->base) {
+        const uint32_t *known = at->known + (size_t)lane * order->lanes;
+        for (uint32_t i = 0; i < order->lanes; i++) {
+            if (known[i] > at->base) {
+                note(order, ha_race_clock_raise(&clock, order->block, i, known[i]));
+            }
+        }
+    }
+    return clock;
 }
 
 /* ---- lanes that meet ---- */
 
 void
-ha_race_block(struct ha_race *race, uint64_t block)
-{
-    struct ha_race_order *order = &race->order;
-
-    order->block = block;
-    order->pending_count = 0;
-    order->view_count = 0;
-    memset(order->fence_row, 0, order->lanes * sizeof order->fence_row[0]);
-    memset(order->narrow_row, 0, order->lanes * sizeof order->narrow_row[0]);
-    ha_race_order_row(order);
-    order->base = order->row;
-}
-
-static void
-learn(struct ha_race_order *order, struct ha_race_view view)
-{
-    for (uint32_t i = 0; i < order->view_count; i++) {
-        struct ha_race_view *known = &order->views[i];
-        if (known->sync == view.sync && known->begin == view.begin) {
-            known->end = view.end > known->end ? view.end : known->end;
-            return;
-        }
-    }
-    if (have_room((void **)&order->views, sizeof view, order->view_count,
-                  &order->view_capacity)) {
-        order->views[order->view_count++] = view;
-    } else {
-        order->lost = true;
-    }
-}
-
-void
 ha_race_barrier(struct ha_race *race)
 {
     struct ha_race_order *order = &race->order;
+    struct ha_race_block *at = order->at;
 
-    for (uint32_t i = 0; i < order->pending_count; i++) {
-        learn(order, order->pending[i].view);
+    for (uint32_t i = 0; at->handed && i < order->lanes; i++) {
+        struct ha_race_hand *hand = &at->hands[i];
+        note(order, ha_race_clock_join(&at->clock, hand->known));
+        note(order, ha_race_clock_join(&at->clock, hand->pending));
+        ha_race_clock_drop(&hand->known);
+        ha_race_clock_drop(&hand->pending);
     }
-    order->pending_count = 0;
+    at->handed = false;
     ha_race_order_row(order);
-    order->base = order->row;
+    at->base = order->row;
 }
 
 void
@@ -192,52 +198,48 @@ ha_race_grid(struct ha_race *race)
 static uint32_t *
 known_of(struct ha_race_order *order, uint32_t lane)
 {
-    uint32_t *row = order->known + (size_t)lane * order->lanes;
+    struct ha_race_block *at = order->at;
+    uint32_t *row = at->known + (size_t)lane * order->lanes;
 
-    if (order->stamps[lane] != order->base + 1) {
+    if (at->stamps[lane] != at->base) {
         memset(row, 0, order->lanes * sizeof *row);
-        order->stamps[lane] = order->base + 1;
+        at->stamps[lane] = at->base;
     }
     return row;
 }
 
 /* What one of the lanes has been handed over is known to all of them. */
 static void
-share_pending(struct ha_race_order *order, uint32_t first, uint64_t lanes)
+share_hands(struct ha_race_order *order, uint32_t first, uint64_t lanes)
 {
-    uint32_t count = order->pending_count;
+    struct ha_race_block *at = order->at;
+    struct ha_race_clock *all = NULL;
 
-    for (uint32_t i = 0; i < count; i++) {
-        struct ha_race_pending pending = order->pending[i];
-        uint32_t place = pending.lane - first;
-        if (pending.lane < first || place >= order->warp_size ||
-            (lanes >> place & 1) == 0) {
-            continue;
-        }
-        for (uint64_t rest = lanes; rest != 0; rest &= rest - 1) {
-            pending.lane = first + (uint32_t)__builtin_ctzll(rest);
-            pending.known = true;
-            if (!have_room((void **)&order->pending, sizeof pending,
-                           order->pending_count, &order->pending_capacity)) {
-                order->lost = true;
-                return;
-            }
-            order->pending[order->pending_count++] = pending;
-        }
+    for (uint64_t rest = lanes; rest != 0; rest &= rest - 1) {
+        struct ha_race_hand *hand = &at->hands[first + (uint32_t)__builtin_ctzll(rest)];
+        note(order, ha_race_clock_join(&all, hand->known));
+        note(order, ha_race_clock_join(&all, hand->pending));
+        ha_race_clock_drop(&hand->known);
+        ha_race_clock_drop(&hand->pending);
     }
+    for (uint64_t rest = lanes; rest != 0; rest &= rest - 1) {
+        struct ha_race_hand *hand = &at->hands[first + (uint32_t)__builtin_ctzll(rest)];
+        hand->known = ha_race_clock_share(all);
+    }
+    ha_race_clock_drop(&all);
 }
 
 void
 ha_race_warp(struct ha_race *race, uint32_t warp, uint64_t lanes)
 {
     struct ha_race_order *order = &race->order;
+    struct ha_race_block *at = order->at;
     uint32_t first = warp * order->warp_size;
     uint32_t all[HA_RACE_LANES_MAX];
 
-    if (order->known == NULL) {
-        order->known =
-            calloc((size_t)order->lanes * order->lanes, sizeof *order->known);
-        if (order->known == NULL) {
+    if (at->known == NULL) {
+        at->known = calloc((size_t)order->lanes * order->lanes, sizeof *at->known);
+        if (at->known == NULL) {
             order->lost = true;
             return;
         }
@@ -256,149 +258,130 @@ ha_race_warp(struct ha_race *race, uint32_t warp, uint64_t lanes)
         uint32_t lane = first + (uint32_t)__builtin_ctzll(rest);
         memcpy(known_of(order, lane), all, order->lanes * sizeof all[0]);
     }
-    share_pending(order, first, lanes);
+    if (at->handed) {
+        share_hands(order, first, lanes);
+    }
 }
 
 /* ---- what goes from hand to hand ---- */
 
 void
-ha_race_fence(struct ha_race *race, uint32_t lane, bool narrow)
+ha_race_fence(struct ha_race *race, uint32_t lane, bool acquires, bool releases,
+              bool narrow)
 {
     struct ha_race_order *order = &race->order;
+    struct ha_race_hand *hand = &order->at->hands[lane];
 
-    ha_race_order_row(order);
-    if (!narrow) {
-        order->fence_base[lane] = order->base;
-        order->fence_row[lane] = order->row;
+    if (acquires) {
+        note(order, ha_race_clock_join(&hand->known, hand->pending));
+        ha_race_clock_drop(&hand->pending);
     }
-    order->narrow_base[lane] = order->base;
-    order->narrow_row[lane] = order->row;
-    for (uint32_t i = 0; i < order->pending_count; i++) {
-        order->pending[i].known |= order->pending[i].lane == lane;
-    }
-}
-
-/* IR_NONE-like: UINT32_MAX where lanes have not handed anything over there. */
-static uint32_t
-find_sync(const struct ha_race_order *order, uintptr_t at)
-{
-    for (uint32_t i = order->sync_count; i-- > 0;) {
-        if (order->syncs[i].at == at) {
-            return i;
+    if (releases) {
+        ha_race_order_row(order);
+        ha_race_clock_drop(&hand->own_fence);
+        hand->own_fence = all_known(order, lane, order->row);
+        if (!narrow) {
+            ha_race_clock_drop(&hand->fence);
+            hand->fence = ha_race_clock_share(hand->own_fence);
         }
+        order->at->fenced = true;
     }
-    return UINT32_MAX;
 }
 
-/* No address of a program has the upper bits. */
-uintptr_t
-ha_race_order_place(const struct ha_race_order *order, uintptr_t at)
+/* Where lanes of the block find what was left for it alone: no address of a program has
+ * the upper bits. */
+static uintptr_t
+own_place(const struct ha_race_order *order, uintptr_t at)
 {
     return at ^ (uintptr_t)(order->block % UINT16_MAX + 1) << 48;
+}
+
+static void
+take(struct ha_race_order *order, uint32_t lane, struct ha_race_clock *const *left,
+     bool acquires)
+{
+    struct ha_race_hand *hand = &order->at->hands[lane];
+
+    if (left != NULL && *left != NULL) {
+        note(order,
+             ha_race_clock_join(acquires ? &hand->known : &hand->pending, *left));
+        order->at->handed = true;
+    }
 }
 
 void
 ha_race_order_acquire(struct ha_race_order *order, uint32_t lane, uintptr_t at,
                       bool acquires)
 {
-    uint32_t number = order->sync_count > 0 ? find_sync(order, at) : UINT32_MAX;
+    take(order, lane, ha_race_syncs_find(&order->syncs, at), acquires);
+    take(order, lane, ha_race_syncs_find(&order->own, own_place(order, at)), acquires);
+}
 
-    if (number == UINT32_MAX) {
-        return;
+/* Leaves what is known at the address; `replaces`: in place of what is there. */
+static void
+leave(struct ha_race_order *order, struct ha_race_syncs *syncs, uintptr_t at,
+      struct ha_race_clock *known, bool replaces)
+{
+    struct ha_race_clock **left = ha_race_syncs_find(syncs, at);
+
+    if (left == NULL && known != NULL) {
+        left = ha_race_syncs_add(syncs, at);
+        note(order, left != NULL);
     }
-    const struct ha_race_sync *sync = &order->syncs[number];
-    struct ha_race_pending pending = {
-        .view = {.sync = number, .begin = sync->begin, .end = sync->count},
-        .lane = lane,
-        .known = acquires};
-    if (sync->begin == sync->count) {
-        return;
-    }
-    for (uint32_t i = 0; i < order->pending_count; i++) {
-        struct ha_race_pending *old = &order->pending[i];
-        if (old->lane == lane && old->view.sync == number &&
-            old->view.begin == sync->begin && old->known == acquires) {
-            old->view.end = sync->count;
-            return;
+    if (left != NULL) {
+        if (replaces) {
+            ha_race_clock_drop(left);
         }
-    }
-    if (have_room((void **)&order->pending, sizeof pending, order->pending_count,
-                  &order->pending_capacity)) {
-        order->pending[order->pending_count++] = pending;
-    } else {
-        order->lost = true;
+        note(order, ha_race_clock_join(left, known));
     }
 }
 
-static void
-keep_view(struct ha_race_order *order, struct ha_race_entry *entry,
-          struct ha_race_view view)
+void
+ha_race_order_release_at(struct ha_race_order *order,
+                         const struct ha_race_access *access)
 {
-    if (have_room((void **)&order->kept, sizeof view, order->kept_count,
-                  &order->kept_capacity)) {
-        order->kept[order->kept_count++] = view;
-        entry->knows_count++;
-    } else {
-        order->lost = true;
+    const struct ha_race_hand *hand = &order->at->hands[access->lane];
+    uintptr_t place = own_place(order, access->at);
+    bool replaces = !access->reads;
+    struct ha_race_clock *known = NULL;
+
+    if (access->release) {
+        ha_race_order_row(order);
+        known = all_known(order, access->lane, order->row);
     }
+    if (!access->narrow) {
+        leave(order, &order->syncs, access->at, access->release ? known : hand->fence,
+              replaces);
+    }
+    if (access->narrow || (!access->release && hand->own_fence != hand->fence)) {
+        leave(order, &order->own, place, access->release ? known : hand->own_fence,
+              replaces);
+    } else {
+        leave(order, &order->own, place, NULL, replaces);
+    }
+    ha_race_clock_drop(&known);
 }
 
-/* What the lane knows by other addresses goes with the entry. */
+/* Nothing is left in these bytes. */
 static void
-keep_known(struct ha_race_order *order, uint32_t lane, uint32_t sync,
-           struct ha_race_entry *entry)
+clear_syncs(struct ha_race_syncs *syncs, uintptr_t at, uintptr_t end)
 {
-    entry->knows = order->kept_count;
-    for (uint32_t i = 0; i < order->view_count; i++) {
-        if (order->views[i].sync != sync) {
-            keep_view(order, entry, order->views[i]);
-        }
+    if (syncs->count == 0 || at > syncs->last || end <= syncs->first) {
+        return;
     }
-    for (uint32_t i = 0; i < order->pending_count; i++) {
-        if (order->pending[i].known && order->pending[i].lane == lane &&
-            order->pending[i].view.sync != sync) {
-            keep_view(order, entry, order->pending[i].view);
+    at = at > syncs->first ? at : syncs->first;
+    end = end <= syncs->last ? end : syncs->last + 1;
+    for (; at < end; at++) {
+        struct ha_race_clock **left = ha_race_syncs_find(syncs, at);
+        if (left != NULL) {
+            ha_race_clock_drop(left);
         }
     }
 }
 
 void
-ha_race_order_release_at(struct ha_race_order *order, uint32_t lane, uintptr_t at,
-                         bool releases, bool narrow, bool replaces)
+ha_race_order_overwrite(struct ha_race_order *order, uintptr_t at, uint64_t bytes)
 {
-    uint32_t number = order->sync_count > 0 ? find_sync(order, at) : UINT32_MAX;
-    bool fenced = narrow ? order->narrow_row[lane] != 0 : order->fence_row[lane] != 0;
-
-    if (number != UINT32_MAX && replaces) {
-        order->syncs[number].begin = order->syncs[number].count;
-    }
-    if (!releases && !fenced) {
-        return;
-    }
-    if (number == UINT32_MAX) {
-        if (!have_room((void **)&order->syncs, sizeof *order->syncs, order->sync_count,
-                       &order->sync_capacity)) {
-            order->lost = true;
-            return;
-        }
-        number = order->sync_count++;
-        order->syncs[number] = (struct ha_race_sync){.at = at};
-    }
-    struct ha_race_entry entry = {.block = order->block, .lane = lane};
-    if (releases) {
-        ha_race_order_row(order);
-        entry.base = order->base;
-        entry.row = order->row;
-    } else {
-        entry.base = narrow ? order->narrow_base[lane] : order->fence_base[lane];
-        entry.row = narrow ? order->narrow_row[lane] : order->fence_row[lane];
-    }
-    keep_known(order, lane, number, &entry);
-    struct ha_race_sync *sync = &order->syncs[number];
-    if (have_room((void **)&sync->entries, sizeof entry, sync->count,
-                  &sync->capacity)) {
-        sync->entries[sync->count++] = entry;
-    } else {
-        order->lost = true;
-    }
+    clear_syncs(&order->syncs, at, at + bytes);
+    clear_syncs(&order->own, own_place(order, at), own_place(order, at) + bytes);
 }

@@ -54,10 +54,21 @@ new_page(uintptr_t number, bool fine)
     return page;
 }
 
+bool
+ha_race_page_with_atomics(struct ha_race_page *page)
+{
+    if (page->atomics == NULL) {
+        page->atomics =
+            calloc(page->fine ? PAGE_BYTES : PAGE_BYTES / 4, sizeof *page->atomics);
+    }
+    return page->atomics != NULL;
+}
+
 static void
 free_page(struct ha_race_page *page)
 {
     if (page != NULL) {
+        free(page->atomics);
         free(page->reads);
         free(page->rest);
         free(page);
@@ -78,12 +89,19 @@ refine_words(const uint64_t *words)
 
 /* Each cell of four bytes becomes four. */
 static struct ha_race_page *
-refine(struct ha_race_page *page)
+refine(const struct ha_race_page *page)
 {
     struct ha_race_page *fine = new_page(page->number, true);
 
+    if (fine != NULL && page->atomics != NULL && !ha_race_page_with_atomics(fine)) {
+        free_page(fine);
+        return NULL;
+    }
     for (size_t i = 0; fine != NULL && i < PAGE_BYTES; i++) {
         fine->cells[i] = page->cells[i / 4];
+        if (page->atomics != NULL) {
+            fine->atomics[i] = page->atomics[i / 4];
+        }
     }
     if (fine != NULL) {
         fine->reads = refine_words(page->reads);

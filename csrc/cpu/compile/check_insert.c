@@ -273,7 +273,8 @@ ask_bytes(struct insert *insert, const struct ir_inst *inst, struct ir_address p
     uint64_t bytes = ir_access_bytes(&insert->types, ir_type_at(insert->arena, typed));
 
     if (bytes > 0 && own_room(insert, place.name) < bytes) {
-        bool stores = (what & HA_SITE_WRITE) != 0 && (what & HA_SITE_READ) == 0;
+        bool stores = (what & (HA_SITE_WRITE | HA_SITE_READ)) == HA_SITE_WRITE ||
+                      (what & HA_SITE_EXCHANGE) != 0;
         struct ir_slice value =
             stores ? value_of(insert, inst, typed) : (struct ir_slice){0};
         ask(insert, inst, place,
@@ -392,7 +393,8 @@ ask_access(struct insert *insert, const struct ir_inst *inst)
         if (at == SIZE_MAX) {
             return;
         }
-        what |= HA_SITE_READ | HA_SITE_WRITE | HA_SITE_ATOMIC;
+        what |= HA_SITE_READ | HA_SITE_WRITE | HA_SITE_ATOMIC |
+                (exchange ? (uint32_t)HA_SITE_EXCHANGE : 0);
         address = ir_part(first, at, first.size);
         valued = second;
     }

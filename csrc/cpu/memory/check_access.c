@@ -389,12 +389,12 @@ lane_number(const struct ha_lane *lane)
     return at[0] + dim[0] * (at[1] + dim[1] * at[2]);
 }
 
-/* What is there already is what is going to be written. */
+/* That stores a value which is told. */
 static bool
-stores_same(const struct access *access)
+is_plain_store(const struct ha_check_site *site)
 {
-    return (access->site->what & HA_SITE_VALUED) != 0 && access->size <= 8 &&
-           memcmp((const void *)access->at, &access->value, access->size) == 0;
+    return (site->what & (HA_SITE_READ | HA_SITE_ATOMIC | HA_SITE_VALUED)) ==
+           HA_SITE_VALUED;
 }
 
 static void
@@ -402,8 +402,7 @@ report_race(const struct access *access, const struct ha_race_other *other)
 {
     const struct ha_launch *launch = access->runner->group->launch;
     const struct ha_check_site *site = site_of(launch->kernel, other->mark);
-    bool equal = other->wrote && (access->site->what & HA_SITE_READ) == 0 &&
-                 (site->what & HA_SITE_VALUED) != 0 && stores_same(access);
+    bool equal = other->equal && is_plain_store(site);
     char message[96];
     struct ha_check_finding found = {
         .what = equal ? HA_FOUND_EQUAL_RACE : HA_FOUND_RACE,
@@ -436,32 +435,47 @@ is_narrow(uint32_t what)
            scope == HA_SITE_SCOPE_LANE;
 }
 
+/* A compare-and-swap that is not going to swap only reads. */
+static bool
+will_write(const struct access *access)
+{
+    return writes(access) &&
+           ((access->site->what & HA_SITE_EXCHANGE) == 0 ||
+            memcmp((const void *)access->at, &access->value, access->size) == 0);
+}
+
 static void
 check_race(const struct access *access)
 {
     struct ha_runner *runner = access->runner;
     struct ha_launch *launch = runner->group->launch;
     uint32_t what = access->site->what;
-    struct ha_race_other other;
+    struct ha_race_other others[HA_RACE_OTHERS];
+    bool writes = will_write(access);
     const struct ha_race_access told = {
         .at = access->at,
         .bytes = access->size,
         .lane = lane_number(runner->lane),
         .mark = mark_of(launch->kernel, access->site),
         .reads = (what & HA_SITE_READ) != 0,
-        .writes = (what & HA_SITE_WRITE) != 0,
+        .writes = writes,
         .atomic = (what & (HA_SITE_ATOMIC | HA_SITE_VOLATILE)) != 0,
         .acquire = (what & HA_SITE_ACQUIRE) != 0,
-        .release = (what & HA_SITE_RELEASE) != 0,
+        .release = writes && (what & HA_SITE_RELEASE) != 0,
         .narrow = is_narrow(what),
         .shared = in_block(access),
+        .value = is_plain_store(access->site) ? &access->value : NULL,
     };
 
     ha_runner_busy(runner);
     if ((what & HA_SITE_FENCE) != 0) {
-        ha_race_fence(launch->checks, told.lane, told.narrow);
-    } else if (ha_race_access(launch->checks, &told, &other)) {
-        report_race(access, &other);
+        ha_race_fence(launch->checks, told.lane, told.acquire,
+                      (what & HA_SITE_RELEASE) != 0, told.narrow);
+    } else {
+        unsigned count = ha_race_access(launch->checks, &told, others);
+        for (unsigned i = 0; i < count; i++) {
+            report_race(access, &others[i]);
+        }
     }
     ha_runner_idle(runner);
 }
@@ -540,7 +554,8 @@ ha_check_launch_begin(struct ha_launch *launch)
 
     if ((kinds & HA_CHECK_RACE) != 0) {
         launch->checks = ha_race_start(dim[0] * dim[1] * dim[2], launch->warp_size,
-                                       (kinds & HA_CHECK_RELAXED) != 0);
+                                       (kinds & HA_CHECK_RELAXED) != 0,
+                                       launch->cooperative ? launch->block_count : 0);
     }
 }
 

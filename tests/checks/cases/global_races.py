@@ -531,7 +531,7 @@ extern "C" __global__ void k(int *lock, int *count)
         expected = 0;
     atomicAdd(count, 2);
 #if WRONG
-    *lock = 0; // OTHER write
+    *lock = 0; // OTHER write FIND.2 race write global OTHER.2 write
 #else
     __hip_atomic_store(lock, 0, __ATOMIC_RELEASE, scope);
 #endif
