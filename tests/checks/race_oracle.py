@@ -52,6 +52,7 @@ class State:
     clock: np.ndarray
     pending: np.ndarray  # what it has read and not acquired
     fence: np.ndarray | None = None  # what it knew at its last release fence
+    clean: bool = False  # only atomics since its own fence
     step: Step | None = None  # that it is at
     waits: bool = False
 
@@ -114,6 +115,7 @@ class Oracle:
                 return False
             handed = self.writes[key, step.offset, step.seen]
         clock[lane.i] += 1
+        state.clean &= step.atomic
         if handed is not None:
             state.pending = np.maximum(state.pending, handed)
             if step.acquire:
@@ -129,17 +131,30 @@ class Oracle:
     ) -> None:
         left = None
         if step.atomic:
-            left = state.clock.copy() if step.release else state.fence
+            left = state.clock.copy() if step.release else self.fenced(state)
         if step.reads and handed is not None:
             left = handed if left is None else np.maximum(left, handed)
         self.writes[key, step.offset, step.made or 0] = left
+
+    @staticmethod
+    def fenced(state: State) -> np.ndarray | None:
+        """What an atomic write that is no release hands over, with itself if it may."""
+        if state.fence is None or not state.clean:
+            return state.fence
+        left = state.fence.copy()
+        left[state.lane.i] = state.clock[state.lane.i]
+        return left
 
     def fence(self, state: State, step: Step) -> None:
         if step.acquire:
             self.hands_over |= bool((state.pending > state.clock).any())
             state.clock = np.maximum(state.clock, state.pending)
         if step.release:
-            state.fence = state.clock.copy()
+            known = state.clock.copy()
+            state.fence = (
+                known if state.fence is None else np.maximum(state.fence, known)
+            )
+            state.clean = True
 
     # ---- lanes that meet ----
 
@@ -183,7 +198,9 @@ class Oracle:
         known = np.maximum.reduce([x.clock for x in group])
         handed = np.maximum.reduce([x.pending for x in group])
         self.hands_over |= bool((handed > known).any())
+        fences = [x.fence for x in group if x.fence is not None]
         for state in group:
+            state.fence = np.maximum.reduce(fences) if fences else None
             state.clock = np.maximum(known, handed)
             state.advance()
 

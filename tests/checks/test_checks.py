@@ -43,8 +43,6 @@ BUILT = frozenset(
 )
 # Pairs, or all pairs of a theme, that are not found though their kind is built, and why.
 MISSING = {
-    "heap_of_kernels_one_behind": "memory of malloc and new in kernels is one range",
-    "heap_of_kernels_after_delete": "memory of malloc and new in kernels is one range",
     "pointer_in_shared_memory": "shared variables lie side by side",
 }
 NAMES = [pytest.param(name, id=f"{pair.theme}.{name}") for name, pair in PAIRS.items()]

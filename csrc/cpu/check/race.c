@@ -215,6 +215,7 @@ ha_race_access(struct ha_race *race, const struct ha_race_access *access,
     struct look look = {
         .order = order, .access = access, .others = others, .at = access->at};
 
+    order->at->hands[access->lane].clean &= access->atomic;
     if (access->atomic && access->reads) {
         ha_race_order_acquire(order, access->lane, access->at, access->acquire);
     }
@@ -232,6 +233,13 @@ ha_race_access(struct ha_race *race, const struct ha_race_access *access,
         ha_race_order_overwrite(order, access->at, access->bytes);
     }
     return look.count;
+}
+
+void
+ha_race_forget(struct ha_race *race, uintptr_t at, uint64_t bytes)
+{
+    ha_race_pages_forget(&race->pages, at, bytes);
+    ha_race_order_overwrite(&race->order, at, bytes);
 }
 
 struct ha_race *

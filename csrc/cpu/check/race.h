@@ -23,6 +23,11 @@
  * alone, and is no atomic to lanes of others.  An acquire counts in full, whatever its
  * scope.
  *
+ * Lanes that meet share their fences: what one has fenced before is handed over by an
+ * atomic write of another behind.  C++ does not promise that, but GPUs do, and programs
+ * count on it.  They also count on the atomic write behind a fence being handed over
+ * itself; it is, if only atomics stand between the two.
+ *
  * What an atomic reads depends on the order in which lanes run, and counts as it was.
  *
  * For each four bytes, or each byte where somebody touches less than four, stand the
@@ -108,6 +113,9 @@ unsigned ha_race_access(struct ha_race *race, const struct ha_race_access *acces
 void ha_race_each(struct ha_race *race,
                   void (*each)(void *context, const struct ha_stretch *cell),
                   void *context);
+
+/* The bytes are new memory: what was done there before was done to other memory. */
+void ha_race_forget(struct ha_race *race, uintptr_t at, uint64_t bytes);
 
 /* Whether some memory was not looked at, because there was no room to remember it. */
 bool ha_race_has_lost(const struct ha_race *race);

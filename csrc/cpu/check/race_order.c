@@ -16,13 +16,15 @@ note(struct ha_race_order *order, bool done)
 static void
 forget_hands(const struct ha_race_order *order, struct ha_race_block *block)
 {
-    for (uint32_t i = 0; (block->handed || block->fenced) && i < order->lanes; i++) {
+    for (uint32_t i = 0; i < order->lanes; i++) {
         ha_race_clock_drop(&block->hands[i].known);
         ha_race_clock_drop(&block->hands[i].pending);
         ha_race_clock_drop(&block->hands[i].fence);
         ha_race_clock_drop(&block->hands[i].own_fence);
+        block->hands[i].clean = false;
     }
     ha_race_clock_drop(&block->clock);
+    ha_race_clock_drop(&block->fence);
     block->handed = block->fenced = false;
 }
 
@@ -176,6 +178,12 @@ ha_race_barrier(struct ha_race *race)
     struct ha_race_order *order = &race->order;
     struct ha_race_block *at = order->at;
 
+    for (uint32_t i = 0; at->fenced && i < order->lanes; i++) {
+        note(order, ha_race_clock_join(&at->fence, at->hands[i].fence));
+        ha_race_clock_drop(&at->hands[i].fence);
+        ha_race_clock_drop(&at->hands[i].own_fence);
+    }
+    at->fenced = false;
     for (uint32_t i = 0; at->handed && i < order->lanes; i++) {
         struct ha_race_hand *hand = &at->hands[i];
         note(order, ha_race_clock_join(&at->clock, hand->known));
@@ -208,25 +216,30 @@ known_of(struct ha_race_order *order, uint32_t lane)
     return row;
 }
 
-/* What one of the lanes has been handed over is known to all of them. */
+/* What one of the lanes has been handed over is known to all of them, and what one has
+ * fenced is fenced. */
 static void
 share_hands(struct ha_race_order *order, uint32_t first, uint64_t lanes)
 {
     struct ha_race_block *at = order->at;
-    struct ha_race_clock *all = NULL;
+    struct ha_race_clock *all = NULL, *fence = NULL;
 
     for (uint64_t rest = lanes; rest != 0; rest &= rest - 1) {
         struct ha_race_hand *hand = &at->hands[first + (uint32_t)__builtin_ctzll(rest)];
         note(order, ha_race_clock_join(&all, hand->known));
         note(order, ha_race_clock_join(&all, hand->pending));
+        note(order, ha_race_clock_join(&fence, hand->fence));
         ha_race_clock_drop(&hand->known);
         ha_race_clock_drop(&hand->pending);
+        ha_race_clock_drop(&hand->fence);
     }
     for (uint64_t rest = lanes; rest != 0; rest &= rest - 1) {
         struct ha_race_hand *hand = &at->hands[first + (uint32_t)__builtin_ctzll(rest)];
         hand->known = ha_race_clock_share(all);
+        hand->fence = ha_race_clock_share(fence);
     }
     ha_race_clock_drop(&all);
+    ha_race_clock_drop(&fence);
 }
 
 void
@@ -258,7 +271,7 @@ ha_race_warp(struct ha_race *race, uint32_t warp, uint64_t lanes)
         uint32_t lane = first + (uint32_t)__builtin_ctzll(rest);
         memcpy(known_of(order, lane), all, order->lanes * sizeof all[0]);
     }
-    if (at->handed) {
+    if (at->handed || at->fenced) {
         share_hands(order, first, lanes);
     }
 }
@@ -278,11 +291,14 @@ ha_race_fence(struct ha_race *race, uint32_t lane, bool acquires, bool releases,
     }
     if (releases) {
         ha_race_order_row(order);
+        struct ha_race_clock *known = all_known(order, lane, order->row);
         ha_race_clock_drop(&hand->own_fence);
-        hand->own_fence = all_known(order, lane, order->row);
-        if (!narrow) {
+        if (narrow) {
+            hand->own_fence = known;
+        } else {
             ha_race_clock_drop(&hand->fence);
-            hand->fence = ha_race_clock_share(hand->own_fence);
+            hand->fence = known;
+            hand->clean = true;
         }
         order->at->fenced = true;
     }
@@ -307,6 +323,22 @@ take(struct ha_race_order *order, uint32_t lane, struct ha_race_clock *const *le
              ha_race_clock_join(acquires ? &hand->known : &hand->pending, *left));
         order->at->handed = true;
     }
+}
+
+/* What an atomic write that is no release hands over; NULL: nothing.  With it goes the
+ * write itself, if the lane has not made other accesses behind its fence. */
+static struct ha_race_clock *
+fenced_by(struct ha_race_order *order, uint32_t lane)
+{
+    const struct ha_race_block *at = order->at;
+    struct ha_race_clock *known = ha_race_clock_share(at->fence);
+
+    note(order, ha_race_clock_join(&known, at->hands[lane].fence));
+    if (known != NULL && at->hands[lane].clean) {
+        ha_race_order_row(order);
+        note(order, ha_race_clock_raise(&known, order->block, lane, order->row));
+    }
+    return known;
 }
 
 void
@@ -340,25 +372,21 @@ void
 ha_race_order_release_at(struct ha_race_order *order,
                          const struct ha_race_access *access)
 {
-    const struct ha_race_hand *hand = &order->at->hands[access->lane];
-    uintptr_t place = own_place(order, access->at);
+    struct ha_race_clock *own = order->at->hands[access->lane].own_fence, *known;
     bool replaces = !access->reads;
-    struct ha_race_clock *known = NULL;
 
     if (access->release) {
         ha_race_order_row(order);
         known = all_known(order, access->lane, order->row);
+        own = access->narrow ? known : NULL;
+    } else {
+        known = fenced_by(order, access->lane);
+        own = access->narrow && own == NULL ? known : own;
     }
     if (!access->narrow) {
-        leave(order, &order->syncs, access->at, access->release ? known : hand->fence,
-              replaces);
+        leave(order, &order->syncs, access->at, known, replaces);
     }
-    if (access->narrow || (!access->release && hand->own_fence != hand->fence)) {
-        leave(order, &order->own, place, access->release ? known : hand->own_fence,
-              replaces);
-    } else {
-        leave(order, &order->own, place, NULL, replaces);
-    }
+    leave(order, &order->own, own_place(order, access->at), own, replaces);
     ha_race_clock_drop(&known);
 }
 

@@ -140,6 +140,37 @@ ha_race_page_at(struct ha_race_pages *pages, uintptr_t at, bool fine)
     return page;
 }
 
+/* The cells of a page that the bytes [first, last) of it touch. */
+static void
+forget_in(struct ha_race_page *page, size_t first, size_t last)
+{
+    size_t step = page->fine ? 1 : 4;
+
+    for (size_t i = first / step; i * step < last; i++) {
+        page->cells[i] = (struct ha_race_cell){0};
+        if (page->atomics != NULL) {
+            page->atomics[i] = (struct ha_race_atomics){0};
+        }
+    }
+}
+
+void
+ha_race_pages_forget(struct ha_race_pages *pages, uintptr_t at, uint64_t bytes)
+{
+    uintptr_t end = at + bytes;
+
+    while (at < end && pages->count > 0) {
+        uintptr_t number = at >> HA_RACE_PAGE_SHIFT;
+        uintptr_t begin = number << HA_RACE_PAGE_SHIFT;
+        uintptr_t next = begin + PAGE_BYTES < end ? begin + PAGE_BYTES : end;
+        struct ha_race_page *page = pages->table[slot_of(pages, number)];
+        if (page != NULL) {
+            forget_in(page, at - begin, next - begin);
+        }
+        at = next;
+    }
+}
+
 void
 ha_race_pages_release(struct ha_race_pages *pages)
 {

@@ -49,6 +49,8 @@ struct ha_race_page *ha_race_page_at(struct ha_race_pages *pages, uintptr_t at,
                                      bool fine);
 /* Makes the atomics of the page; false: no memory. */
 bool ha_race_page_with_atomics(struct ha_race_page *page);
+/* Empties the cells of the bytes. */
+void ha_race_pages_forget(struct ha_race_pages *pages, uintptr_t at, uint64_t bytes);
 void ha_race_pages_release(struct ha_race_pages *pages);
 
 /* ---- order ---- */
@@ -75,8 +77,9 @@ void ha_race_syncs_release(struct ha_race_syncs *syncs);
 struct ha_race_hand {
     struct ha_race_clock *known;
     struct ha_race_clock *pending;   /* that it has read and does not know yet */
-    struct ha_race_clock *fence;     /* all that it knew at its last fence, */
-    struct ha_race_clock *own_fence; /* or at a narrow one behind that */
+    struct ha_race_clock *fence;     /* all that it knew at its last fence */
+    struct ha_race_clock *own_fence; /* at its last one, if that was narrow */
+    bool clean;                      /* only atomics since its own last fence */
 };
 
 struct ha_race_block {
@@ -85,6 +88,7 @@ struct ha_race_block {
     bool handed, fenced;         /* some hand has something; one has a fence */
     uint32_t base;               /* its rows below this are known to all of its lanes */
     struct ha_race_clock *clock; /* owned; what all of its lanes were handed */
+    struct ha_race_clock *fence; /* owned; what was fenced before all of them met */
     uint32_t *stamps;            /* owned; by lane: the base for which `known` holds */
     uint32_t *known; /* owned; lane * lanes + other: rows of the other below this */
     struct ha_race_hand hands[]; /* by lane */

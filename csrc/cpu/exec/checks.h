@@ -44,6 +44,10 @@ struct ha_checks {
     void (*grid)(struct ha_launch *launch);
     /* In kernel code, before the launch goes on or ends. */
     void (*meeting)(const struct ha_meeting *meeting);
+    /* malloc of a kernel has given memory; free is going to take it.  In busy sections;
+     * for all launches that are checked. */
+    void (*gave)(struct ha_launch *launch, void *at, uint64_t bytes);
+    void (*takes)(struct ha_launch *launch, void *at);
 };
 
 extern const struct ha_checks *ha_exec_checks;

@@ -10,7 +10,9 @@
 #include <sys/mman.h>
 
 #include "cpu/base/config.h"
+#include "cpu/exec/checks.h"
 #include "cpu/exec/fault.h"
+#include "cpu/exec/workgroup.h"
 
 /* A block of order k is UNIT_BYTES << k long and aligned to its size within the range.
  */
@@ -217,8 +219,14 @@ void *
 ha_heap_call_alloc(uint64_t size)
 {
     struct ha_runner *runner = ha_runner_self;
+    struct ha_launch *launch = runner->group->launch;
+    uint64_t gap = launch->checked ? UNIT_BYTES : 0; /* so that blocks stand apart */
     begin_call(runner);
-    void *ptr = ha_heap_alloc(runner->launch->device, size);
+    void *ptr =
+        size > UINT64_MAX - gap ? NULL : ha_heap_alloc(launch->device, size + gap);
+    if (ptr != NULL && launch->checked) {
+        ha_exec_checks->gave(launch, ptr, size);
+    }
     ha_runner_idle(runner);
     return ptr;
 }
@@ -227,8 +235,12 @@ void
 ha_heap_call_release(void *ptr)
 {
     struct ha_runner *runner = ha_runner_self;
+    struct ha_launch *launch = runner->group->launch;
     begin_call(runner);
-    bool known = ha_heap_release(runner->launch->device, ptr);
+    if (ptr != NULL && launch->checked) {
+        ha_exec_checks->takes(launch, ptr);
+    }
+    bool known = ha_heap_release(launch->device, ptr);
     ha_runner_idle(runner);
     if (known) {
         return;

@@ -20,6 +20,7 @@
 #define ROOT_COUNT 8u /* a power of two */
 /* What lies around an allocation (cpu/base/span.h). */
 #define GAP_LEAST 256u
+#define HEAP_GAP 64u /* of a block of the heap (cpu/exec/heap.c) */
 #define GAP_MOST ((uint64_t)1 << 20)
 
 /* What a thread remembers: allocations that addresses were found to begin in. */
@@ -289,6 +290,17 @@ check_root(const struct access *access, bool *right)
     return true;
 }
 
+/* In the heap, of which all is allowed: in what was freed, or right behind the end of
+ * what a checked kernel was given. */
+static bool
+is_beside_block(const struct access *access, const struct ha_checked_range *range)
+{
+    uintptr_t offset = access->at - range->begin;
+
+    return range->space == HA_SPACE_HEAP && access->at >= range->begin &&
+           offset < range->bytes + (range->freed ? 0 : HEAP_GAP);
+}
+
 /* An address that was computed from no variable.  Within a busy section. */
 static bool
 check_memory(const struct access *access)
@@ -304,7 +316,8 @@ check_memory(const struct access *access)
         remember(access->known, &range, changes);
         return true;
     }
-    if (ha_access_allowed((const void *)access->at, access->size, &beside)) {
+    if (!is_beside_block(access, &range) &&
+        ha_access_allowed((const void *)access->at, access->size, &beside)) {
         return true;
     }
     enum ha_check_what what = ha_checked_what(access->at, access->size);
@@ -594,6 +607,24 @@ told_grid(struct ha_launch *launch)
     ha_race_grid(launch->checks);
 }
 
+static void
+told_gave(struct ha_launch *launch, void *at, uint64_t bytes)
+{
+    if ((ha_check_kinds() & HA_CHECK_MEMORY) != 0) {
+        ha_checked_heap_add(at, bytes, (int)launch->device);
+    }
+    if (launch->checks != NULL) {
+        ha_race_forget(launch->checks, (uintptr_t)at, bytes);
+    }
+}
+
+static void
+told_takes(struct ha_launch *launch, void *at)
+{
+    (void)launch;
+    ha_checked_heap_freed(at);
+}
+
 const struct ha_checks ha_memory_checks = {
     .access = told_access,
     .block = told_block,
@@ -601,4 +632,6 @@ const struct ha_checks ha_memory_checks = {
     .warp = told_warp,
     .grid = told_grid,
     .meeting = ha_check_meeting,
+    .gave = told_gave,
+    .takes = told_takes,
 };

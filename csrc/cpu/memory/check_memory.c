@@ -223,6 +223,34 @@ ha_checked_add(const struct ha_range *range)
     pthread_mutex_unlock(&checked.lock);
 }
 
+void
+ha_checked_heap_add(void *base, uint64_t bytes, int device)
+{
+    pthread_mutex_lock(&checked.lock);
+    struct ha_record *record = insert(NULL, (uintptr_t)base, bytes > 0 ? bytes : 1);
+    if (record != NULL) {
+        record->space = HA_SPACE_HEAP;
+        record->device = device;
+        record->owned = true; /* it lives as long as the device's heap */
+        record->allocated = "malloc of a kernel";
+        record->allocated_by = NULL;
+    }
+    pthread_mutex_unlock(&checked.lock);
+}
+
+void
+ha_checked_heap_freed(const void *base)
+{
+    pthread_mutex_lock(&checked.lock);
+    struct ha_record *record = alive_at(base);
+    if (record != NULL) {
+        record->freed = "free of a kernel";
+        set_state(record, HA_RECORD_GONE);
+    }
+    note_change();
+    pthread_mutex_unlock(&checked.lock);
+}
+
 /* Lock held; NULL without memory. */
 static const char *
 keep_name(const char *text)

@@ -83,6 +83,10 @@ void ha_checked_relation(uintptr_t at, uint64_t bytes,
 /* Memory that is there from now on; of this call of HIP. */
 void ha_checked_add(const struct ha_range *range);
 
+/* The same of memory that malloc of a kernel gave, and free takes. */
+void ha_checked_heap_add(void *base, uint64_t bytes, int device);
+void ha_checked_heap_freed(const void *base);
+
 /* Says what a variable is called, and whether kernels may only read it; the name is
  * copied. */
 void ha_checked_variable(const void *base, const char *name, bool constant);

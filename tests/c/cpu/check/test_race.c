@@ -311,6 +311,40 @@ test_read_without_acquire_waits_for_a_fence_or_barrier(void)
 }
 
 static void
+test_lanes_that_meet_share_fences(void)
+{
+    for (int whole = 0; whole < 2; whole++) {
+        start(false, 0);
+        CHECK_EQUAL(word(3, WRITE), 0);
+        ha_race_fence(race, 3, true, true, false);
+        if (whole != 0) {
+            ha_race_barrier(race);
+        } else {
+            ha_race_warp(race, 0, UINT32_MAX);
+        }
+        CHECK_EQUAL(access_at(0, 8, 4, WRITE), 0); /* nobody fences that */
+        CHECK_EQUAL(flag(0, READ | WRITE), 0);
+        ha_race_block(race, 1);
+        CHECK_EQUAL(flag(5, READ | ACQUIRE), 0);
+        CHECK_EQUAL(word(5, READ), 0);
+        CHECK_EQUAL(access_at(5, 8, 4, READ), 1);
+        end();
+    }
+}
+
+static void
+test_flag_itself_is_handed_over_behind_a_fence(void)
+{
+    start(false, 0);
+    ha_race_fence(race, 0, true, true, false);
+    CHECK_EQUAL(flag(0, READ | WRITE), 0);
+    ha_race_block(race, 1);
+    CHECK_EQUAL(flag(5, READ | WRITE | ACQUIRE), 0);
+    CHECK_EQUAL(access_at(5, FLAG, 4, WRITE), 0);
+    end();
+}
+
+static void
 test_acquire_fence_releases_nothing(void)
 {
     start(false, 0);
@@ -381,6 +415,19 @@ test_chain_of_many_hands_orders(void)
 }
 
 static void
+test_new_memory_has_no_past(void)
+{
+    start(false, 0);
+    CHECK_EQUAL(access_at(0, 0, 2048, WRITE), 0);
+    CHECK_EQUAL(access_at(0, 3, 1, WRITE), 0);
+    CHECK_EQUAL(access_at(0, 8, 4, ATOMIC | READ | WRITE), 0);
+    ha_race_forget(race, (uintptr_t)memory, 2000);
+    CHECK_EQUAL(access_at(1, 0, 2000, WRITE), 0);
+    CHECK_EQUAL(access_at(1, 2000, 4, WRITE), 1);
+    end();
+}
+
+static void
 test_clocks_are_shared_until_one_changes(void)
 {
     struct ha_race_clock *one = NULL, *other = NULL;
@@ -425,10 +472,13 @@ main(void)
     RUN(test_block_that_goes_on_has_not_met);
     RUN(test_release_and_acquire_order);
     RUN(test_read_without_acquire_waits_for_a_fence_or_barrier);
+    RUN(test_lanes_that_meet_share_fences);
+    RUN(test_flag_itself_is_handed_over_behind_a_fence);
     RUN(test_acquire_fence_releases_nothing);
     RUN(test_write_that_releases_nothing_takes_the_release_away);
     RUN(test_warp_hands_over_what_its_lanes_did);
     RUN(test_chain_of_many_hands_orders);
+    RUN(test_new_memory_has_no_past);
     RUN(test_clocks_are_shared_until_one_changes);
     return 0;
 }
