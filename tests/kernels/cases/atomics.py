@@ -156,7 +156,7 @@ def atomics_return_the_old_value(gpu: Gpu) -> Iterator[Check]:
 def maximum_of_floats_by_compare_and_swap(gpu: Gpu) -> Iterator[Check]:
     source = """
     __device__ void atomic_max(float *address, float value) {
-        int *cell = (int *)address, seen = *cell;
+        int *cell = (int *)address, seen = *(volatile int *)cell;
         while (__int_as_float(seen) < value) {
             int before = atomicCAS(cell, seen, __float_as_int(value));
             if (before == seen) break;
@@ -187,7 +187,7 @@ def product_modulo_a_prime_by_compare_and_swap(gpu: Gpu) -> Iterator[Check]:
                                        unsigned long long *out, int n) {
         int i = blockIdx.x * blockDim.x + threadIdx.x;
         if (i >= n) return;
-        unsigned long long old = *out, assumed;
+        unsigned long long old = *(volatile unsigned long long *)out, assumed;
         do {
             assumed = old;
             old = atomicCAS(out, assumed, assumed * x[i] % 1000000007ull);
@@ -416,7 +416,7 @@ def compare_and_swap_of_every_width(gpu: Gpu) -> Iterator[Check]:
     }
     extern "C" __global__ void halves(unsigned short *x, int n) {
         for (int k = 0; k < n; k++) {
-            unsigned short *p = x + k % 2, old = *p, seen;
+            unsigned short *p = x + k % 2, old = *(volatile unsigned short *)p, seen;
             while ((seen = atomicCAS(p, old, (unsigned short)(old + 1))) != old) old = seen;
         }
     }"""

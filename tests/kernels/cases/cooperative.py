@@ -223,6 +223,7 @@ def barrier_of_the_programs_own_between_all_blocks(gpu: Gpu) -> Iterator[Check]:
                 if (r == 1) while (atomicAdd(count, 0) < n * (2 * r - 1)) ;
                 else if (r == 2) while (atomicCAS(count, n * 3, n * 3) < n * 3) ;
                 else while (*(volatile unsigned *)count < n * (2 * r - 1)) ;
+                __threadfence();
                 seen = x[(b + 1) % n];
                 __threadfence();
                 atomicAdd(count, 1);
