@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import MutableMapping
+import sys
+from collections.abc import Callable, MutableMapping
 from pathlib import Path
+from typing import Any
 
 SITE = Path(__file__).resolve().parent / "site"
 
@@ -25,3 +27,23 @@ def separate(environment: MutableMapping[str, str]) -> None:
     before = environment.get("PYTHONPATH", os.environ.get("PYTHONPATH"))
     paths = [str(SITE), *([before] if before else [])]
     environment["PYTHONPATH"] = os.pathsep.join(paths)
+
+
+def pause() -> Callable[[], None]:
+    """CuPy, if this process has it, has no pool until the answer is called.
+
+    Where a thread uses an allocator of its own, nothing changes.
+    """
+    cupy: Any = sys.modules.get("cupy")
+    if not hasattr(cupy, "cuda"):
+        return lambda: None
+    before = cupy.cuda.get_allocator()
+    try:
+        cupy.cuda.set_allocator(None)
+    except ValueError:
+        return lambda: None
+
+    def resume() -> None:
+        cupy.cuda.set_allocator(before)
+
+    return resume

@@ -19,6 +19,7 @@ from typing import TextIO
 from .._check.finding import Finding
 from .._check.findings import again_lines
 from .._check.kinds import CHECKS, OPTIONS
+from .._check.pools import separate
 from .._check.read import Reader
 from .._run import start
 from . import trace_run
@@ -149,6 +150,7 @@ def run(choices: argparse.Namespace, words: Sequence[str], out: TextIO | None) -
         Path(path).touch()
         changed["HIPADAPT_CHECK"] = choices.kinds
         changed["HIPADAPT_CHECK_OUTPUT"] = path
+        separate(changed)
         tail = Tail(path)
         try:
             child = trace_run.begin(words, changed)

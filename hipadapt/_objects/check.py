@@ -12,9 +12,11 @@ from .. import _core, errors
 from .._check.finding import Finding
 from .._check.findings import Findings, Summary
 from .._check.kinds import BITS, CHECKS, OPTIONS
+from .._check.pools import pause
 from .._check.read import Reader
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
 __all__ = ["CheckBlock", "check"]
@@ -26,6 +28,7 @@ _QUIET, _RELAXED = "quiet", "relaxed-warps"
 _lock = threading.Lock()
 _open: list[CheckBlock] = []  # blocks of this process; guarded by the lock
 _before: frozenset[str] = frozenset()  # what was checked before the first of them
+_resume: Callable[[], None] | None = None  # gives CuPy's pool back, after the last
 
 
 def _forked() -> None:
@@ -104,7 +107,7 @@ class CheckBlock:
         return f"hipadapt.check({self._given!r})"
 
     def __enter__(self) -> Findings:
-        global _before
+        global _before, _resume
         with _lock:
             if self._result is not None:
                 raise RuntimeError("hipadapt.check: a block is entered once")
@@ -123,6 +126,8 @@ class CheckBlock:
             except BaseException:
                 _open.remove(self)
                 raise
+            if _resume is None and "memory" in self._words:
+                _resume = pause()
             self._result = Findings(summary=Summary(self._asked))
             return self._result
 
@@ -132,6 +137,7 @@ class CheckBlock:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        global _resume
         if self._result is None:
             raise RuntimeError("hipadapt.check: the block was not entered")
         _synchronize()
@@ -142,6 +148,9 @@ class CheckBlock:
             if self in _open:
                 _open.remove(self)
             _core.check_start(_wanted())
+            if not _open and _resume is not None:
+                _resume()
+                _resume = None
         summary = self._result.summary
         if summary.unchecked and kind is None:
             self._warn(
