@@ -215,6 +215,9 @@ compare(const struct ha_deed *here, const struct ha_deed *other)
 {
     struct pair pair = {.here = here, .other = other, .told_count = 0};
 
+    if (here->doer.team != 0 && here->doer.team == other->doer.team) {
+        return;
+    }
     ha_layers_meet(&here->rest, &other->rest, meet, &pair);
     ha_layers_meet(&here->rest, &other->reads, meet, &pair);
     ha_layers_meet(&here->reads, &other->rest, meet, &pair);

@@ -29,6 +29,7 @@ struct ha_doer {
     int device;
     const char *kernel; /* NULL: a call of the host */
     uint32_t grid[3], block[3];
+    uint64_t team; /* grids of one launch, which meet while they run; 0: none */
     const char *call;
     const char *stack;
 };

@@ -25,6 +25,8 @@ ha_multi_new(uint32_t count)
         free(multi);
         return NULL;
     }
+    static _Atomic uint64_t numbered;
+    multi->number = atomic_fetch_add_explicit(&numbered, 1, memory_order_relaxed) + 1;
     multi->count = count;
     multi->references = 1;
     return multi;

@@ -43,8 +43,9 @@ struct ha_multi {
     atomic_bool failed;     /* set once under the lock, after the next two: */
     int code;               /* hipError_t */
     char text[HA_MULTI_TEXT_BYTES];
-    uint64_t size;  /* threads of all grids; constant, as is the rest */
-    uint32_t count; /* of grids */
+    uint64_t number; /* no two of a process have the same; constant, as is the rest */
+    uint64_t size;   /* threads of all grids */
+    uint32_t count;  /* of grids */
     struct ha_multi_grid grids[];
 };
 

@@ -25,9 +25,10 @@ ha_deed_describe_memory(uintptr_t at, uint64_t bytes, struct ha_check_memory *me
 /* ---- launches ---- */
 
 struct ha_deed *
-ha_deed_of_launch(const struct ha_launch *launch)
+ha_deed_of_launch(const struct ha_launch *launch, uint64_t team)
 {
     struct ha_doer doer = {.device = (int)launch->device,
+                           .team = team,
                            .kernel = ha_text_keep(launch->kernel->name)};
 
     memcpy(doer.grid, launch->grid.grid_dim, sizeof doer.grid);

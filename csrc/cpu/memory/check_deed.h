@@ -20,8 +20,9 @@ struct ha_launch;
 void ha_deed_describe_memory(uintptr_t at, uint64_t bytes,
                              struct ha_check_memory *memory);
 
-/* The deed of a launch whose grid and kernel are set; NULL: none, or no memory. */
-struct ha_deed *ha_deed_of_launch(const struct ha_launch *launch);
+/* The deed of a launch whose grid and kernel are set; NULL: no memory.  `team`: as of
+ * struct ha_doer. */
+struct ha_deed *ha_deed_of_launch(const struct ha_launch *launch, uint64_t team);
 /* Fills it with what the launch has accessed, from launch->checks. */
 void ha_deed_fill(struct ha_deed *deed, const struct ha_launch *launch);
 

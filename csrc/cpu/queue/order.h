@@ -5,7 +5,8 @@
  * The queue of a stream has a line.  What an operation follows besides, by an event or
  * the rules of default streams, is learned by the line before the operation is
  * submitted.  An operation that touches memory brings a deed (cpu/check/deed.h).  Nodes
- * of graphs have pasts of their own, since a track orders more than the graph does.
+ * of graphs have pasts of their own, since a track orders more than the graph does. All
+ * host threads are one: what any of them has waited for is known to what comes later.
  *
  * Locks: the pool lock is held, unless it says so.  Where races are not checked,
  * nothing here costs more than a load. */

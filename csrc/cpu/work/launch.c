@@ -531,7 +531,10 @@ ha_launch_op(struct ha_function *function, const struct ha_launch_request *reque
     }
     ha_exec_prepare(launch, op->helpers + 1);
     launch->device = (uint32_t)function->device->id;
-    op->deed = launch->checked && ha_order_on() ? ha_deed_of_launch(launch) : NULL;
+    if (launch->checked && ha_order_on()) {
+        op->deed = ha_deed_of_launch(
+            launch, request->multi != NULL ? request->multi->number : 0);
+    }
     launch->cooperative = NULL;
     if (request->cooperative) {
         launch->cooperative = ha_cooperative_new(op->helpers + 1);
