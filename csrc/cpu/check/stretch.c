@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-/* Stretches of a layer that tell each thread exactly; beyond, neighbours are one. */
-#define EXACT_MOST ((size_t)1 << 18)
+/* So many stretches tell each thread exactly, however little memory they are for. */
+#define EXACT_LEAST 4096u
 
 /* ---- adding ---- */
 
@@ -52,15 +52,23 @@ goes_on(struct ha_stretch *last, const struct ha_stretch *cell)
     return false;
 }
 
+static bool
+are_many(const struct ha_layer *layer)
+{
+    return layer->count >= EXACT_LEAST &&
+           layer->count * sizeof layer->items[0] > layer->bytes;
+}
+
 bool
 ha_layer_add(struct ha_layer *layer, const struct ha_stretch *cell)
 {
     struct ha_stretch *last = layer->count > 0 ? &layer->items[layer->count - 1] : NULL;
 
+    layer->bytes += cell->end - cell->begin;
     if (last != NULL && last->end == cell->begin && last->site == cell->site &&
         last->way == cell->way) {
         bool exact = goes_on(last, cell);
-        if (exact || layer->count >= EXACT_MOST) {
+        if (exact || are_many(layer)) {
             last->unit = exact ? last->unit : 0;
             last->end = cell->end;
             return true;

@@ -7,6 +7,9 @@
  *     begin      +unit       +2 unit     end
  *     | thread t  | thread t+1 | t+2     |          unit 0: thread t alone
  *
+ * Where there would be many more stretches than the memory is worth, neighbours of one
+ * site and way become one, and its thread is the first of theirs.
+ *
  * A *layer* has stretches that do not overlap.  An operation has two: plain reads, and
  * everything else, where the strongest access to a byte counts.
  *
@@ -32,6 +35,7 @@ struct ha_stretch {
 struct ha_layer {
     struct ha_stretch *items; /* owned */
     size_t count, room;
+    uint64_t bytes; /* that were added */
 };
 
 /* Adds what one thread accessed, behind all that is there; `unit` is not read.  False:

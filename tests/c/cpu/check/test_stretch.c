@@ -48,6 +48,19 @@ test_other_threads_sites_and_ways_are_stretches_of_their_own(void)
 }
 
 static void
+test_many_threads_of_little_memory_are_one(void)
+{
+    struct ha_layer layer = {.items = NULL};
+
+    for (uint32_t i = 0; i < 100000; i++) {
+        add(&layer, 4 * i, 4 * i + 4, (uint64_t)i * 7919 % 65521, HA_WAY_WRITE);
+    }
+    CHECK(layer.count > 4000 && layer.count * sizeof layer.items[0] < 500000);
+    CHECK_EQUAL(layer.items[layer.count - 1].end, 400000);
+    ha_layer_release(&layer);
+}
+
+static void
 test_ways_that_race(void)
 {
     static const bool race[4][4] = {/* read, atomic read, atomic, write */
@@ -182,6 +195,7 @@ main(void)
 {
     RUN(test_threads_in_a_row_are_one_stretch);
     RUN(test_other_threads_sites_and_ways_are_stretches_of_their_own);
+    RUN(test_many_threads_of_little_memory_are_one);
     RUN(test_ways_that_race);
     RUN(test_random_layers_are_as_their_bytes_say);
     return 0;
