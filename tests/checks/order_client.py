@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import sys
+import threading
 import traceback
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from .finding import FoundSide
 
 KERNELS = 24
+FLAG_BYTES = 256
 FILE = "program.py"
 SOURCE = "".join(
     f"""
@@ -67,7 +69,7 @@ def call_text(operation: Operation, stream: str) -> str:
 
 
 def step_text(step: Step) -> str:
-    operation, stream = step.operation, f"s[{step.stream}]"
+    operation, stream, at = step.operation, f"s[{step.stream}]", 4 * step.value
     if operation is not None and operation.what == "kernel":
         return f"go({stream}, {operation!r})"
     if operation is not None:
@@ -79,6 +81,9 @@ def step_text(step: Step) -> str:
         "stream": f"ok(hip.hipStreamSynchronize({stream}))",
         "event": f"ok(hip.hipEventSynchronize(e[{step.event}]))",
         "device": "ok(hip.hipDeviceSynchronize())",
+        "give": f"ok(hip.hipStreamWriteValue32({stream}, flag + {at}, 1, 0))",
+        "take": f"ok(hip.hipStreamWaitValue32({stream}, flag + {at}, 1, 0, MASK))",
+        "function": f"called({stream})",
         "ask stream": f"until(hip.hipStreamQuery, {stream})",
         "ask event": f"until(hip.hipEventQuery, e[{step.event}])",
     }[step.what]
@@ -94,6 +99,7 @@ class Runner:
         self.hip, self.ok = hip, ok
         self.gpu = Gpu()
         self.module = self.gpu.build(SOURCE)
+        self.flag = int(ok(hip.hipMalloc(FLAG_BYTES)))
         self.functions = [self.module.function(f"k{n}") for n in range(KERNELS)]
 
     def arguments(self, operation: Operation) -> list[Any]:
@@ -172,6 +178,12 @@ class Runner:
         while int(ask(what)[0]) != 0:
             pass
 
+    def called(self, stream: Any) -> None:
+        """Waits until a host function of the stream was called."""
+        done = threading.Event()
+        self.ok(self.hip.hipLaunchHostFunc(stream, lambda data: done.set(), None))
+        assert done.wait(60)
+
     def run(self, program: Program) -> set[Found]:
         """What is found in it."""
         from . import finding
@@ -191,11 +203,13 @@ class Runner:
         names = {
             **{"hip": hip, "ok": ok, "s": streams, "e": events, "g": graphs, "go": go},
             **{"until": self.until, "host": np.zeros(CELLS, np.int32)},
+            **{"called": self.called, "flag": self.flag, "MASK": 0xFFFFFFFF},
             **{"x": [memory + 4 * cell for cell in range(CELLS + 1)]},
             **{"Operation": Operation, "within": hip.hipMemcpyKind.hipMemcpyDefault},
             "to_host": hip.hipMemcpyKind.hipMemcpyDeviceToHost,
             "to_device": hip.hipMemcpyKind.hipMemcpyHostToDevice,
         }
+        ok(hip.hipMemset(self.flag, 0, FLAG_BYTES))
         text = "\n".join(step_text(step) for step in program.steps)
         ok(hip.hipDeviceSynchronize())
         finding.clear()

@@ -10,6 +10,10 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
+STEPS = {  # and how often they are made
+    **{"enqueue": 10.0, "call": 2, "record": 5, "wait": 5, "launch": 2, "give": 1.5},
+    **{"take": 2, "stream": 1, "event": 1, "device": 0.4, "function": 0.7},
+}
 CELLS = 16  # ints that the operations of a program touch
 LEGACY, OWN = 0, 1  # streams of every program: the default one, and that of the thread
 KINDS = ("device", "managed", "pinned")
@@ -42,6 +46,7 @@ class Step:
     stream: int = LEGACY
     event: int = 0
     graph: int = 0
+    value: int = 0  # that one stream gives and another one takes
     operation: Operation | None = None
 
 
@@ -105,6 +110,7 @@ class Maker:
         self.rng = random.Random(seed)
         self.kernels = kernels
         self.number = 0
+        self.value = 0
 
     def operation(self, calls: tuple[str, ...]) -> Operation:
         what = self.rng.choice(("kernel", "kernel", *calls))
@@ -128,19 +134,7 @@ class Maker:
 
     def step(self, program: Program) -> Step:
         rng = self.rng
-        what = rng.choices(
-            (
-                "enqueue",
-                "call",
-                "record",
-                "wait",
-                "launch",
-                "stream",
-                "event",
-                "device",
-            ),
-            (10, 2, 5, 5, 2, 1, 1, 0.4),
-        )[0]
+        what = rng.choices(list(STEPS), list(STEPS.values()))[0]
         stream = rng.randrange(len(program.blocking))
         event = rng.randrange(program.events)
         if what == "enqueue":
@@ -156,6 +150,11 @@ class Maker:
             return Step(what, stream, graph=rng.randrange(len(program.graphs)))
         if what == "launch":
             what = "record"
+        if what == "take" and self.value > 0:
+            return Step(what, stream, value=rng.randint(1, self.value))
+        if what in ("give", "take"):
+            self.value += 1
+            return Step("give", stream, value=self.value)
         if what in ("stream", "event") and rng.random() < 0.3:
             what = f"ask {what}"
         return Step(what, stream, event)
@@ -207,6 +206,7 @@ class Order:
         self.streams = [0] * len(program.blocking)
         self.events: list[int | None] = [None] * program.events
         self.graphs = [0] * len(program.graphs)
+        self.given: dict[int, int] = {}
         for line, step in enumerate(program.steps, 1):
             self.take(line, step)
 
@@ -253,6 +253,13 @@ class Order:
                 self.streams[step.stream] = known | event
         elif step.what == "launch":
             self.launch(line, step)
+        elif step.what == "give":
+            self.streams[step.stream] = self.given[step.value] = known
+        elif step.what == "take":
+            self.streams[step.stream] = known | self.given[step.value]
+        elif step.what == "function":
+            self.streams[step.stream] = known
+            self.host |= known
         elif step.what in ("stream", "ask stream"):
             self.host |= known
         elif step.what in ("event", "ask event"):
@@ -269,6 +276,12 @@ def race(one: set[Way], two: set[Way]) -> bool:
     """Whether accesses to one cell without an order are a race."""
     plain = ("W" in one and two) or ("W" in two and one)
     return bool(plain or {"A", "R"} in ({*a, *b} for a in one for b in two))
+
+
+def sides(order: Order, later: int, earlier: int) -> list[tuple[int, int]]:
+    """The later one and the earlier one; nodes of one launch may change places."""
+    same = order.done[later].line == order.done[earlier].line
+    return [(later, earlier), (earlier, later)] if same else [(later, earlier)]
 
 
 Found = tuple[str, str, int]  # both keys, the later one first, and the cell
@@ -301,12 +314,14 @@ def complaints(program: Program, found: set[Found]) -> list[str]:
     for (later, earlier), cells in real.items():
         for cell in cells:
             stands = [
-                m
-                for m in range(earlier, later)
-                if (m == earlier or order.knows(m, earlier))
-                and cell in real.get((later, m), ())
+                (one, m)
+                for one, other in sides(order, later, earlier)
+                for m in range(len(keys))
+                if (m < one or order.done[m].line == order.done[one].line)
+                and (m == other or order.knows(m, other))
+                and cell in real.get((max(one, m), min(one, m)), ())
             ]
-            if not any(frozenset((keys[later], keys[m])) in told for m in stands):
+            if not any(frozenset((keys[one], keys[m])) in told for one, m in stands):
                 texts.append(
                     f"not found: {keys[later]} and {keys[earlier]} at cell {cell}"
                 )
