@@ -158,6 +158,7 @@ class Program:
     double: bool
     inputs: np.ndarray
     rounds: np.ndarray
+    barriers: bool  # behind each statement: lanes take turns
     statements: list[Statement] = field(default_factory=list)
 
 
@@ -191,6 +192,7 @@ class Maker:
             double,
             self.inputs(double),
             np.array([pick.randrange(5) for _ in range(LANES)], np.int32),
+            pick.random() < 0.5,
         )
         names = [f"x{i}" for i in range(INPUTS)]
         for at in range(pick.randrange(3, 9)):
@@ -269,6 +271,8 @@ class Text:
             self.add(f"    {real} {one} = x[{i * LANES} + t];")
         for at, statement in enumerate(program.statements):
             self.statement(program, statement, at, real)
+            if program.barriers:
+                self.add("    __syncthreads();")
         for at in range(len(program.statements)):
             self.add(f"    y[{at * LANES} + t] = v{at};")
         self.add("}")
@@ -313,7 +317,7 @@ def regions(program: Program) -> list[tuple[int, int]]:
             statement.kind in ("plain", "function") and statement.expression.plain
         )
         pieces.append((at, at if straight else at + 1))
-        at = pieces[-1][1]
+        at = pieces[-1][1] + program.barriers
     return pieces
 
 

@@ -199,11 +199,13 @@ has_new_nan(const ucontext_t *uc, const struct ha_numbers *numbers)
     return false;
 }
 
+/* The lane of the frame makes no news any more. */
 static void
-mute(struct ha_numbers *numbers, ucontext_t *uc)
+mute(struct ha_runner *runner, struct ha_numbers *numbers, ucontext_t *uc)
 {
     uc->uc_mcontext.fpregs->mxcsr |= MXCSR_WATCHED;
     numbers->muted = true;
+    ha_group_control_lanes(runner->group, runner->lane);
 }
 
 /* The instruction of the frame has run alone. */
@@ -215,9 +217,11 @@ end_step(struct ha_runner *runner, struct ha_numbers *numbers, ucontext_t *uc)
     numbers->steps = false;
     if (numbers->judges && has_new_nan(uc, numbers)) {
         note(runner, numbers, numbers->at, NULL, false);
-    } else if (!numbers->over) {
+        mute(runner, numbers, uc);
+    } else if (numbers->over) {
+        mute(runner, numbers, uc);
+    } else {
         uc->uc_mcontext.fpregs->mxcsr &= ~MXCSR_WATCHED;
-        numbers->muted = false;
     }
 }
 
@@ -231,12 +235,13 @@ take_exception(struct ha_runner *runner, struct ha_numbers *numbers, ucontext_t 
         operation = operation_at((const uint8_t *)at);
     }
     uc->uc_mcontext.fpregs->mxcsr &= ~MXCSR_FLAGS;
-    mute(numbers, uc);
     numbers->over = ++numbers->traps >= HA_NUMBERS_TRAPS;
     if (operation.arithmetic && (flags & MXCSR_INVALID) == 0) {
         note(runner, numbers, at, NULL, true);
+        mute(runner, numbers, uc);
         return;
     }
+    uc->uc_mcontext.fpregs->mxcsr |= MXCSR_WATCHED;
     numbers->steps = true;
     numbers->judges = operation.arithmetic;
     numbers->destination = operation.destination;
@@ -296,7 +301,7 @@ ha_numbers_take_signal(struct ha_runner *runner, int signal, void *ucontext)
 
 /* False if the running lane was muted before. */
 static bool
-mute_here(struct ha_numbers *numbers)
+mute_here(struct ha_runner *runner, struct ha_numbers *numbers)
 {
 #if HA_NUMBERS_WATCHED
     uint32_t mxcsr;
@@ -308,6 +313,7 @@ mute_here(struct ha_numbers *numbers)
     bool watched = !numbers->muted;
 #endif
     numbers->muted = true;
+    ha_group_control_lanes(runner->group, runner->lane);
     return watched;
 }
 
@@ -323,7 +329,7 @@ ha_numbers_call_made(const struct ha_check_site *site, uint64_t result, uint64_t
         (infinity && (is_infinity(first, bits) || is_infinity(second, bits)))) {
         return;
     }
-    if (mute_here(numbers)) {
+    if (mute_here(runner, numbers)) {
         note(runner, numbers, 0, site, infinity);
     }
 }

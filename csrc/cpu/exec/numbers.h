@@ -11,9 +11,10 @@
  * library does on its way are none: the handler lets the instruction run alone with
  * exceptions masked.  Results of the C library are looked at behind the call.
  *
- * Lanes have their own control words then, as those of kernels with HA_KERNEL_CONTROL.
- * Blocks of such launches run in one thread, one after the other.  After
- * HA_NUMBERS_TRAPS exceptions the launch is watched no more.
+ * All lanes have the same control words until one of them makes a NaN; from then on the
+ * lanes of the block have their own, as those of kernels with HA_KERNEL_CONTROL. Blocks
+ * of such launches run in one thread, one after the other.  After HA_NUMBERS_TRAPS
+ * exceptions the launch is watched no more.
  *
  * Elsewhere than on x86-64 there is nothing of this: processors need not be able to. */
 #ifndef HA_CPU_EXEC_NUMBERS_H

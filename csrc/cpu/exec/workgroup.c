@@ -273,7 +273,7 @@ static void
 begin_control(const struct ha_group *group)
 {
     if (!group->controlled) {
-        return;
+        return; /* all have the same */
     }
     ha_context_reset_control();
     if (group->launch->numbers) {
@@ -478,6 +478,25 @@ watch_context(const struct ha_group *group, void *context)
 {
     if (HINT_NO(group->launch->numbers != NULL)) {
         ha_numbers_watch_in(group->launch->numbers, context);
+    }
+}
+
+void
+ha_group_control_lanes(struct ha_group *group, const struct ha_lane *running)
+{
+    if (group->plain || group->controlled) {
+        return;
+    }
+    group->controlled = true;
+    group->special = true;
+    for (uint32_t i = 0; i < group->lane_count; i++) {
+        uintptr_t context = (uintptr_t)group->suspended[i] & ~AT_WARP_CALL;
+        bool waits = context && &group->lanes[i].lane != running &&
+                     (warp_of(group, i)->live & bit_of(group, i));
+        if (waits) {
+            ha_lane_keep_control((void *)context);
+            ha_numbers_watch_in(group->launch->numbers, (void *)context);
+        }
     }
 }
 
@@ -723,6 +742,14 @@ lane_main(void *argument)
         begin_control(group);
         begin_lane(group, runner, next, fiber);
     }
+}
+
+/* Fibers have them anyway. */
+void
+ha_group_control_lanes(struct ha_group *group, const struct ha_lane *running)
+{
+    (void)running;
+    group->controlled = !group->plain;
 }
 
 /* The running lane has stopped; returns when it goes on. */

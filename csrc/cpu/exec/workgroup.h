@@ -154,6 +154,11 @@ uint64_t ha_group_call_warp(uint32_t op, const struct ha_warp_site *site, uint64
                             uint64_t value, uint32_t operand, uint32_t width);
 void ha_group_call_pause(void);
 
+/* From now on lanes of the block have their own floating point control.  Those that
+ * wait get what a lane of a watched launch begins with (cpu/exec/numbers.h).  Called in
+ * kernel code and in handlers that interrupt it. */
+void ha_group_control_lanes(struct ha_group *group, const struct ha_lane *running);
+
 /* Frees what the group owns, not the group itself. */
 void ha_group_release(struct ha_group *group);
 

@@ -35,6 +35,7 @@ reset_block(struct ha_group *group, uint64_t index)
     group->block_idx[2] = (uint32_t)(row / dim[1]);
     group->plain = !(group->kernel->flags &
                      (HA_KERNEL_BLOCK | HA_KERNEL_WARP | HA_KERNEL_CONTROL));
+    group->controlled = (group->kernel->flags & HA_KERNEL_CONTROL) != 0;
     group->special = group->plain || group->controlled;
     group->fresh = 1;
     for (uint32_t i = 0; group->launch->checked && i < group->lane_count; i++) {

@@ -149,7 +149,7 @@ ha_group_prepare(struct ha_group *group, struct ha_launch *launch)
     }
     group->launch = launch;
     group->kernel = kernel;
-    group->controlled = (kernel->flags & HA_KERNEL_CONTROL) || launch->numbers;
+    group->controlled = (kernel->flags & HA_KERNEL_CONTROL) != 0;
     group->lane_count = (uint32_t)lanes;
     group->warp_size = launch->warp_size;
     group->warp_shift = (uint32_t)__builtin_ctz(launch->warp_size);
