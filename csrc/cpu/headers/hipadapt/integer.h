@@ -209,7 +209,11 @@ __HA_OF_INTEGER__(ull, unsigned long long, float, float, 24)
 __HA_OF_INTEGER__(ll, long long, double, double, 53)
 __HA_OF_INTEGER__(ull, unsigned long long, double, double, 53)
 #undef __HA_OF_INTEGER__
+/* What is too large for a float does not become an infinity on its way to the largest
+ * one: checks for infinities would find that. */
 __HA_FN__ float __double2float_rz(double x) {
+    if (__builtin_fabs(x) > 0x1.fffffep127 && !__builtin_isinf(x))
+        return __builtin_copysignf(0x1.fffffep127f, (float)(x * 0x1p-1000));
     float near = (float)x;
     return __builtin_fabs((double)near) > __builtin_fabs(x)
                ? __uint_as_float(__float_as_uint(near) - 1)
