@@ -195,6 +195,12 @@ ir_strict_write(struct ir_arena *arena, const struct ir_inst *inst)
 
 /* ---- and back ---- */
 
+bool
+ir_strict_is_in(const char *text, size_t size)
+{
+    return memmem(text, size, PREFIX, strlen(PREFIX)) != NULL;
+}
+
 struct ir_slice
 ir_strict_read(struct ir_arena *arena, const struct ir_inst *inst)
 {

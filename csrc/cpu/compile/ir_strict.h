@@ -19,6 +19,9 @@
  * where the instruction is none, or has a type that no call is for. */
 struct ir_slice ir_strict_write(struct ir_arena *arena, const struct ir_inst *inst);
 
+/* Whether there is such a call in the text of a module. */
+bool ir_strict_is_in(const char *text, size_t size);
+
 /* The other way round. */
 struct ir_slice ir_strict_read(struct ir_arena *arena, const struct ir_inst *inst);
 

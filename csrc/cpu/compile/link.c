@@ -19,6 +19,7 @@
 #include "cpu/compile/build.h"
 #include "cpu/compile/cache.h"
 #include "cpu/compile/cache_key.h"
+#include "cpu/compile/ir_strict.h"
 #include "cpu/compile/link_ir.h"
 #include "cpu/compile/options.h"
 #include "cpu/compile/rtc.h"
@@ -434,6 +435,9 @@ build_image(struct state *state, struct ha_build *build,
     struct ha_bytes ir = {0};
     enum ha_status status = ha_link_merge(build, state->inputs, state->count, &ir);
     if (status == HA_OK) {
+        /* What was compiled without it may raise exceptions that no program asks for.
+         */
+        build->numbers = build->numbers && ir_strict_is_in(ir.bytes, ir.size);
         status = ha_build_image(build, ir.bytes, ir.size, 0, result);
     }
     ha_buffer_release(&ir);

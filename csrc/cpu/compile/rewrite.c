@@ -24,6 +24,7 @@
 
 #include "cpu/base/image.h"
 #include "cpu/compile/gang/gang_form.h"
+#include "cpu/compile/ir_strict.h"
 #include "cpu/compile/rewrite_body.h"
 #include "cpu/compile/rewrite_check.h"
 #include "cpu/compile/rewrite_contract.h"
@@ -473,7 +474,7 @@ rewrite(struct ha_rewriter *rewriter, char **lowered, uint32_t most,
     rewriter->tail.arena = rewriter->arena;
     rewriter->intrinsics.arena = rewriter->arena;
     ir_parse(rewriter->arena, rewriter->text, &rewriter->module);
-    if (rewriter->numbers) {
+    if (ir_strict_is_in(rewriter->text.at, rewriter->text.size)) {
         ha_numbers_restore(rewriter);
     }
     ha_rewrite_contract(rewriter);
