@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Which Pythons on this machine wheels can be built for."""
+"""Which Pythons on this machine wheels can be built for.
+
+`python -m tools.release.pythons` prints their paths, and on stderr what is missing.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,3 +94,17 @@ def find(wanted: Iterable[str]) -> tuple[list[Python], list[str]]:
             why = "; ".join(reasons) or "not installed"
             missing.append(f"CPython {version}: {why}")
     return found, missing
+
+
+def main() -> int:
+    """Prints one path a line."""
+    found, missing = find(versions())
+    for python in found:
+        print(python.path)
+    for line in missing:
+        print(f"*** SKIPPED: {line} ***", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
