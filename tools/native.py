@@ -102,6 +102,15 @@ def compiler() -> list[str]:
     return [str(zig), "cc", "-fno-sanitize=undefined", *target.flags()]
 
 
+def refuse_other_systems() -> None:
+    """One sentence where nothing could be built that runs."""
+    libc = str(sysconfig.get_config_var("SOABI"))
+    if not sys.platform.startswith("linux"):
+        sys.exit(f"hipadapt: runs on Linux only, not on {sys.platform}")
+    if "musl" in libc and target.wanted() is None:
+        sys.exit("hipadapt: needs glibc; this Python is built for musl (Alpine)")
+
+
 def python_include() -> str:
     """The folder of Python.h; without it one line that names the missing package."""
     include = sysconfig.get_path("include")
@@ -445,6 +454,7 @@ def build_package(package: Path, debug: Path | None = None) -> list[Path]:
 
     With a folder `debug`, their debug data is there and not in them.
     """
+    refuse_other_systems()
     command = compiler()
     products = (extension(), device(), profiler(), tool(), roctx())
     with ThreadPoolExecutor() as pool:  # most edits are one file of each

@@ -10,6 +10,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "core/dl.h"
 #include "core/env.h"
 
+#define CPU_DEVICE "libhipadapt_cpu.so"
 #define PROBE_LIMIT_MS 20000
 #define PROBE_STEP_MS 5
 #define LOAD_FLAGS (RTLD_NOW | RTLD_LOCAL)
@@ -219,6 +221,45 @@ open_with_device(struct ha_provider_search *search)
     return library;
 }
 
+/* A file with the name of the CPU device that is not the one of this package. */
+struct other_device {
+    struct stat own;
+    char path[1024]; /* "" until one is found */
+};
+
+static int
+note_other_device(struct dl_phdr_info *loaded, size_t size, void *context)
+{
+    struct other_device *other = context;
+    struct stat status;
+    const char *slash = strrchr(loaded->dlpi_name, '/');
+
+    (void)size;
+    if (slash == NULL || strcmp(slash + 1, CPU_DEVICE) != 0 ||
+        stat(loaded->dlpi_name, &status) != 0 ||
+        (status.st_dev == other->own.st_dev && status.st_ino == other->own.st_ino)) {
+        return 0;
+    }
+    copy_text(other->path, sizeof other->path, loaded->dlpi_name);
+    return 1;
+}
+
+/* Two devices in one process would not know each other's memory and streams. */
+static bool
+has_other_device(struct ha_provider_search *search, const char *path)
+{
+    struct other_device other = {.path = ""};
+
+    if (stat(path, &other.own) != 0 ||
+        dl_iterate_phdr(note_other_device, &other) == 0) {
+        return false;
+    }
+    note_tried(search, other.path,
+               "the CPU device of another hipadapt, which this process has loaded "
+               "already: use the Python package beside it");
+    return true;
+}
+
 static void *
 open_cpu(struct ha_provider_search *search)
 {
@@ -228,8 +269,10 @@ open_cpu(struct ha_provider_search *search)
     if (dladdr(&here, &info) != 0 && info.dli_fname != NULL) {
         const char *end = strrchr(info.dli_fname, '/');
         int folder = end != NULL ? (int)(end - info.dli_fname) : 0;
-        snprintf(path, sizeof path, "%.*s/_lib/libhipadapt_cpu.so", folder,
-                 info.dli_fname);
+        snprintf(path, sizeof path, "%.*s/_lib/" CPU_DEVICE, folder, info.dli_fname);
+    }
+    if (has_other_device(search, path)) {
+        return NULL;
     }
     return ha_dl_open(path, LOAD_FLAGS, &search->tried);
 }

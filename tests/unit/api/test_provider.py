@@ -50,6 +50,40 @@ def test_missing_library_lists_places_tried(run_python: Run) -> None:
     )
 
 
+def test_device_of_another_hipadapt_in_the_process_is_refused(
+    run_python: Run, tmp_path: Path
+) -> None:
+    """Two devices in one process would not know each other's memory."""
+    done = run_python(
+        f"""
+        import ctypes, hipadapt, pathlib, shutil
+        own = pathlib.Path(hipadapt.__file__).parent / "_lib" / "libhipadapt_cpu.so"
+        other = shutil.copy(own, {str(tmp_path)!r})
+        ctypes.CDLL(other)
+        try:
+            hipadapt.provider()
+        except RuntimeError as error:
+            print(error)
+        """,
+        HIPADAPT_PROVIDER="cpu",
+    )
+
+    assert f"{tmp_path}/libhipadapt_cpu.so" in done.stdout
+    assert "another hipadapt" in done.stdout
+
+
+def test_own_device_that_a_library_has_loaded_is_used(run_python: Run) -> None:
+    run_python(
+        """
+        import ctypes, hipadapt, pathlib
+        own = pathlib.Path(hipadapt.__file__).parent / "_lib" / "libhipadapt_cpu.so"
+        ctypes.CDLL(str(own))
+        assert hipadapt.provider().name == "cpu"
+        """,
+        HIPADAPT_PROVIDER="cpu",
+    )
+
+
 def test_library_that_the_process_has_loaded_wins(
     run_python: Run, fake_library: Path, tmp_path: Path
 ) -> None:

@@ -156,6 +156,23 @@ def test_target_decides_compiler_and_names(monkeypatch: pytest.MonkeyPatch) -> N
     assert build_backend.get_requires_for_build_wheel()[-1] == build_backend.ZIGLANG
 
 
+@pytest.mark.parametrize(
+    ("platform", "abi", "sentence"),
+    [
+        ("linux", "cpython-311-x86_64-linux-musl", "needs glibc"),
+        ("darwin", "cpython-311-darwin", "runs on Linux only, not on darwin"),
+    ],
+)
+def test_system_that_cannot_be_built_for_is_refused_in_a_sentence(
+    platform: str, abi: str, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr("sysconfig.get_config_var", lambda name: abi)
+
+    with pytest.raises(SystemExit, match=sentence):
+        native.build_package(ROOT / "nowhere")
+
+
 def test_debug_data_is_apart_and_found_by_its_number(tmp_path: Path) -> None:
     made = native.build(native.roctx(), native.compiler())
 
