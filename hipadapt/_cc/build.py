@@ -8,11 +8,33 @@ device code inside (host.py); what comes out is linked with the CPU device's lib
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
-from . import openmp
+from . import openmp, stop
 from .host import Failed, Host
 from .job import Job
+
+
+def note(text: str) -> None:
+    """One line for the user that is no warning."""
+    print(f"hipadapt-cc: note: {text}", file=sys.stderr)
+
+
+def passes(compile_one: Callable[[], None]) -> bool:
+    """Whether it succeeds; what is wrong is shown."""
+    try:
+        compile_one()
+    except Failed as failure:
+        if stop.stopped.is_set():
+            raise
+        sys.stderr.write(failure.log)
+        if not failure.quiet:
+            print(f"hipadapt-cc: error: {failure}", file=sys.stderr)
+        return False
+    return True
 
 
 class Build:
@@ -99,6 +121,12 @@ class Build:
     def run(self) -> None:
         """Does all of the job."""
         sources = [pair for pair in self.job.inputs if pair[1] != "object"]
+        if self.job.check:
+            self.run_check(sources)
+            return
+        if self.job.gpus and sources:
+            names = ", ".join(dict.fromkeys(self.job.gpus))
+            note(f"--offload-arch={names}: compiled for the CPU device instead")
         if self.job.genco:
             self.run_genco(sources)
         elif self.job.stop:
@@ -117,7 +145,48 @@ class Build:
             code = self.device_code(source)
             output = self.job.output or os.path.splitext(source)[0] + ".hsaco"
             if not self.job.dry:
-                Path(output).write_bytes(code)
+                fresh = Path(f"{output}.{os.getpid()}")
+                try:
+                    fresh.write_bytes(code)
+                    fresh.replace(output)
+                finally:
+                    fresh.unlink(missing_ok=True)
+
+    def run_check(self, sources: list[tuple[str, str]]) -> None:
+        """Compiles all for the CPU device and for GPUs; every failure is shown."""
+        failed = [
+            source
+            for number, (source, language) in enumerate(sources)
+            for compile_one in self.checks(number, source, language)
+            if not passes(compile_one)
+        ]
+        if failed:
+            count = len(set(failed))
+            raise Failed(f"--check: {count} of {len(sources)} files do not compile")
+
+    def checks(
+        self, number: int, source: str, language: str
+    ) -> Iterator[Callable[[], None]]:
+        """What --check does with one source; it tells what has compiled."""
+        from . import gpu
+        from .device import ARCH
+
+        flags, _ = self.device_words()
+
+        def on_cpu() -> None:
+            made = str(self.folder / f"host{number}.o")
+            self.job.stop = "-c"
+            self.compile(number, source, language, made)
+            print(f"{source}: compiles for {ARCH if language == 'hip' else 'the host'}")
+
+        def on_gpu(arch: str) -> None:
+            gpu.compile_for(arch, self.host, source, flags, self.folder)
+            print(f"{source}: compiles for {arch} (not linked, not run)")
+
+        yield on_cpu
+        if language == "hip":
+            for arch in dict.fromkeys(self.job.gpus or [gpu.DEFAULT]):
+                yield partial(on_gpu, arch)
 
     def run_compile(self, sources: list[tuple[str, str]]) -> None:
         self.one_output(sources)

@@ -23,6 +23,8 @@ Compiles HIP C++ programs for the CPU device of hipadapt, in the manner of hipcc
   -o FILE           where the result goes (default: a.out, or NAME.o with -c)
   -c, -S, -E        compile only; assembly of the host side; preprocess the host side
   --genco           device code alone, for hipModuleLoad
+  --check           only say whether it compiles, for the CPU device and for gfx942
+  --offload-arch=   a GPU's name: taken with a note; with --check, what to check for
   -shared, -fPIC    make a shared library
   --emit-static-lib make an archive of the objects
   -fgpu-rdc         link the device code of several files
@@ -55,11 +57,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stop.watch()
     status = 0
     try:
+        if not words:
+            print(USAGE, end="")
         if answer(words):
             return 0
         job = parse(words)
         with work_folder() as folder:
             Build(job, folder).run()
+    except OSError as error:  # a full disk, a folder that may not be written
+        print(f"hipadapt-cc: error: {error}", file=sys.stderr)
+        status = 1
     except Failed as failure:
         if not stop.stopped.is_set():
             sys.stderr.write(failure.log)

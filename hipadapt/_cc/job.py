@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .code_object import is_amd
 from .host import LIBRARY, Failed
 
 HIP_SUFFIXES = (".hip", ".cu", ".cpp", ".cc", ".cxx", ".c++", ".C")
@@ -98,6 +99,8 @@ class Job:
     genco: bool = False
     archive: bool = False
     relocatable: bool = False  # device code of several files is linked
+    check: bool = False  # nothing is kept of what is compiled
+    gpus: list[str] = field(default_factory=list)  # AMD's, of --offload-arch
     jobs: int = 1
     level: str = "-O3"
     standard: str | None = None
@@ -154,15 +157,15 @@ def language_of(name: str, chosen: str) -> str:
     raise Failed(f"{name}: not a source file or an object; -x hip says that it is HIP")
 
 
-def check_arch(name: str) -> None:
-    """Only the device's own architecture can be compiled for."""
+def take_arch(job: Job, name: str) -> None:
+    """An architecture: the device's own, or that of an AMD GPU."""
     from .device import ARCH
 
-    if name not in (ARCH, ARCH.split(":")[0], "native", "generic"):
-        raise Failed(
-            f"--offload-arch={name}: programs are made for the CPU device ({ARCH}) "
-            f"only; `python -m hipadapt compile --arch {name}` makes AMD code objects"
-        )
+    if name in (ARCH, ARCH.split(":")[0], "native", "generic"):
+        return
+    if not is_amd(name):
+        raise Failed(f"--offload-arch={name}: neither {ARCH} nor an AMD GPU (gfx942)")
+    job.gpus.append(name)
 
 
 def take_simple(job: Job, word: str) -> bool:
@@ -173,6 +176,8 @@ def take_simple(job: Job, word: str) -> bool:
         job.genco = True
     elif word == "--emit-static-lib":
         job.archive = True
+    elif word == "--check":
+        job.check = True
     elif word in ("-fgpu-rdc", "-fno-gpu-rdc"):
         job.relocatable = word == "-fgpu-rdc"
     elif word == "-v":
@@ -213,11 +218,11 @@ def take_valued(job: Job, word: str, words: Words) -> bool:
     """Options with a value in the same word or the next one."""
     for option in ("--offload-arch", "--cuda-gpu-arch", "--amdgpu-target"):
         if word == option:
-            check_arch(next(words, ""))
+            take_arch(job, next(words, ""))
             return True
         if word.startswith(option + "="):
             for name in word[len(option) + 1 :].split(","):
-                check_arch(name)
+                take_arch(job, name)
             return True
     if word.startswith("-o"):
         job.output = words.value(word, "-o")
@@ -284,4 +289,6 @@ def parse(arguments: Sequence[str]) -> Job:
     for name, _ in job.inputs:
         if not os.path.exists(name):
             raise Failed(f"{name}: no such file")
+    if job.check and (job.output or job.stop or job.genco or job.archive):
+        raise Failed("--check keeps nothing: leave out -o, -c, -S, -E and --genco")
     return job

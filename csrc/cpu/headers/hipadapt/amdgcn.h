@@ -195,12 +195,19 @@ __HA_GPU__ void *__ha_shared_dynamic(void) { return __ha_gpu_shared; }
 
 /* ---- AMD's device library ---- */
 
+/* The headers of the host's C++ library call these, too, by the macros below. */
+#ifdef __HA_PROGRAM__
+#define __HA_OCML_FUNCTION__ __attribute__((host, device, const))
+#else
+#define __HA_OCML_FUNCTION__ __attribute__((device, const))
+#endif
+
 #define __HA_OCML__(name)                                                               \
-    __attribute__((device, const)) float __ocml_##name##_f32(float);                    \
-    __attribute__((device, const)) double __ocml_##name##_f64(double);
+    __HA_OCML_FUNCTION__ float __ocml_##name##_f32(float);                    \
+    __HA_OCML_FUNCTION__ double __ocml_##name##_f64(double);
 #define __HA_OCML2__(name)                                                              \
-    __attribute__((device, const)) float __ocml_##name##_f32(float, float);             \
-    __attribute__((device, const)) double __ocml_##name##_f64(double, double);
+    __HA_OCML_FUNCTION__ float __ocml_##name##_f32(float, float);             \
+    __HA_OCML_FUNCTION__ double __ocml_##name##_f64(double, double);
 __HA_OCML__(acos)
 __HA_OCML__(acosh)
 __HA_OCML__(asin)
@@ -234,10 +241,11 @@ __HA_OCML2__(hypot)
 __HA_OCML2__(nextafter)
 __HA_OCML2__(pow)
 __HA_OCML2__(remainder)
-__attribute__((device, const)) int __ocml_ilogb_f32(float);
-__attribute__((device, const)) int __ocml_ilogb_f64(double);
+__HA_OCML_FUNCTION__ int __ocml_ilogb_f32(float);
+__HA_OCML_FUNCTION__ int __ocml_ilogb_f64(double);
 #undef __HA_OCML__
 #undef __HA_OCML2__
+#undef __HA_OCML_FUNCTION__
 }
 
 #define __builtin_acosf(x) __ocml_acos_f32(x)
