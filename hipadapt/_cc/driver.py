@@ -11,10 +11,15 @@ from collections.abc import Sequence
 
 from . import stop
 from .build import Build
-from .host import Failed, Host
+from .host import PACKAGE, Failed, Host, output_of
 from .job import parse
 from .work_folder import work_folder
 
+# Options that print where files of the package are, and those files.
+PLACES = {
+    "--print-cmake-toolchain": "cmake/toolchain.cmake",
+    "--print-pkg-config-path": "cmake/pkgconfig",
+}
 USAGE = """\
 usage: hipadapt-cc [options] FILE...
 
@@ -34,6 +39,8 @@ Compiles HIP C++ programs for the CPU device of hipadapt, in the manner of hipcc
   -x LANGUAGE       hip, c++ or c, for the files that follow
   -stdlib=LIBRARY   libstdc++ (default where g++ is installed) or libc++
   -parallel-jobs=N  compile N files at a time
+  --print-cmake-toolchain, --print-pkg-config-path
+                    for cmake -DCMAKE_TOOLCHAIN_FILE=..., PKG_CONFIG_PATH
   -v, -###          show the commands; show them and do nothing
 """
 
@@ -46,8 +53,14 @@ def answer(arguments: Sequence[str]) -> bool:
     if "--version" in arguments:
         from .. import __version__
 
-        print(f"hipadapt-cc {__version__} (clang of {Host.choose(None).zig})")
+        host = Host.choose(None)
+        print(f"hipadapt-cc {__version__} (clang of {host.zig})")
+        print(output_of([*host.clang, "--version"]), end="")  # build systems read it
         return True
+    for option, place in PLACES.items():
+        if option in arguments:
+            print(PACKAGE / place)
+            return True
     return False
 
 

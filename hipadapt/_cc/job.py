@@ -16,6 +16,8 @@ HIP_SUFFIXES = (".hip", ".cu", ".cpp", ".cc", ".cxx", ".c++", ".C")
 LANGUAGES = ("hip", "c++", "c", "none")
 # Options of AMD's compiler that hold here anyway, or mean nothing here.
 QUIET = {
+    "--cuda-host-only",  # there is nothing that the device's code could disturb
+    "--offload-host-only",
     "-nogpulib",
     "-nogpuinc",
     "--hip-link",
@@ -43,8 +45,6 @@ QUIET_VALUED = (
 )
 REFUSED = {
     "-static": "the CPU device is a shared library",
-    "--cuda-host-only": "both sides are always compiled",
-    "--offload-host-only": "both sides are always compiled",
     "-fgpu-default-stream=per-thread": "name the stream: hipStreamPerThread",
     "-": "standard input is not read",
 }

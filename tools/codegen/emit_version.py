@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The version of the package for C, and those of HIP that it speaks for Python."""
+"""The package's version for C and pkg-config, and those of HIP that it speaks."""
 
 from __future__ import annotations
 
@@ -37,6 +37,19 @@ def hip_versions(api: Api) -> str:
     return "\n".join(lines)
 
 
+PKG_CONFIG = """\
+prefix=${{pcfiledir}}/../..
+includedir=${{prefix}}/include
+libdir=${{prefix}}/_lib
+
+Name: hipadapt
+Description: HIP and hiprtc on the CPU device of hipadapt
+Version: {version}
+Cflags: -I${{includedir}} -D__HIP_PLATFORM_AMD__=1
+Libs: -L${{libdir}} -Wl,-rpath,${{libdir}} -l:libhipadapt_cpu.so
+"""
+
+
 def emit(api: Api) -> dict[str, str]:
     found = re.search(r'^__version__ = "(.*)"$', PACKAGE.read_text(), re.MULTILINE)
     if found is None:
@@ -51,4 +64,9 @@ def emit(api: Api) -> dict[str, str]:
         "#endif",
         "",
     ]
-    return {HEADER: "\n".join(lines), HIP_VERSIONS: hip_versions(api)}
+    pkg_config = text.banner("#", "") + "\n" + PKG_CONFIG.format(version=found[1])
+    return {
+        HEADER: "\n".join(lines),
+        HIP_VERSIONS: hip_versions(api),
+        "hipadapt/cmake/pkgconfig/hipadapt.pc": pkg_config,
+    }

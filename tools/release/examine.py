@@ -24,7 +24,7 @@ MACHINES = {"x86_64": "EM_X86_64", "aarch64": "EM_AARCH64"}
 SYSTEM = re.compile(r"(libc|libm|libdl|libpthread|librt|ld-linux.*)\.so\.\d")
 FILES = re.compile(
     r"""hipadapt/(
-        [\w/]+\.pyi? | py\.typed
+        [\w/]+\.pyi? | py\.typed | cmake/[\w/-]+\.(cmake|pc)
       | _core\.cpython-3\d+t?-(x86_64|aarch64)-linux-gnu\.so
       | _lib/lib[\w-]+\.so(\.\d)?
       | include/([\w/-]+\.(h|hpp) | hipadapt/(freestanding|std)/\w+)
@@ -33,6 +33,8 @@ FILES = re.compile(
 )
 WANTED = (
     "hipadapt/__main__.py",
+    "hipadapt/cmake/toolchain.cmake",
+    "hipadapt/cmake/pkgconfig/hipadapt.pc",
     "hipadapt/_lib/libhipadapt_cpu.so",
     "hipadapt/include/hip/hip_runtime.h",
     "hipadapt/py.typed",
