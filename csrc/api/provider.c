@@ -10,6 +10,7 @@
 #include "api/provider_find.h"
 #include "api/stack_text.h"
 #include "core/env.h"
+#include "core/env_check.h"
 #include "core/status.h"
 
 static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -161,6 +162,9 @@ load(struct ha_provider_search *search)
     if (!ha_provider_find(search)) {
         search->failed = true;
         return;
+    }
+    if (search->found.kind != HA_PROVIDER_CPU) {
+        ha_env_warn(); /* the CPU device does so itself */
     }
     watch_forks_again();
     fill_calls(search);

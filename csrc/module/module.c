@@ -17,6 +17,7 @@
 #include "module/check.h"
 #include "module/debug_stream.h"
 #include "module/debug_tensor.h"
+#include "module/environment.h"
 #include "module/verbose.h"
 #include "module/kernel.h"
 #include "module/profile.h"
@@ -283,6 +284,7 @@ static PyMethodDef methods[] = {
     {"set_stream_class", core_set_stream_class, METH_O, NULL},
     {"kernel_parameters", ha_kernel_parameters, METH_O, NULL},
     {"kernel_report", ha_kernel_report, METH_O, NULL},
+    {"environment_faults", ha_environment_faults, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

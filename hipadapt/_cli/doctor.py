@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 _COLORS = {"ok": "32", "warn": "33", "fail": "31"}
 _PACKAGES = ("numpy", "torch", "jax", "ml_dtypes", "mpi4py", "ipython", "ziglang")
+_ZIGLANG = "0.15.2"
 _ROCM_VARIABLES = ("ROCM_PATH", "ROCM_HOME", "HIP_VISIBLE_DEVICES", "LD_LIBRARY_PATH")
 _SLOW_COMPILE_S = 5.0
 _LITTLE_MEMORY = 1 << 30  # bytes
@@ -108,7 +109,10 @@ def _compiler_advice() -> str:
     if os.environ.get("HIPADAPT_COMPILER"):
         return "HIPADAPT_COMPILER names the compiler: unset it, or correct its path"
     if zig_program() is None:
-        return "the compiler is missing: pip install ziglang==0.15.2"
+        return f"the compiler is missing: pip install ziglang=={_ZIGLANG}"
+    version = _version("ziglang")
+    if version != _ZIGLANG:
+        return f"ziglang {version} is another compiler: pip install ziglang=={_ZIGLANG}"
     return "try with HIPADAPT_LOG=3 for more"
 
 
@@ -129,17 +133,17 @@ def check_gpu_files() -> Iterator[Finding]:
 
 
 def check_environment() -> Iterator[Finding]:
-    """Variables that change what happens."""
+    """Variables that change what happens, and those that were meant to."""
+    from .._core import environment_faults
+
+    faults = {name: f"{name} {text}" for name, text in environment_faults()}
     for name in sorted(os.environ):
         if name.startswith("HIPADAPT_") or name in _ROCM_VARIABLES:
             value = os.environ[name]
-            lost = name in ("ROCM_PATH", "ROCM_HOME") and not Path(value).is_dir()
-            yield Finding(
-                name,
-                "warn" if lost else "ok",
-                value,
-                "there is no such folder" if lost else "",
-            )
+            fault = faults.get(name, "")
+            if name in ("ROCM_PATH", "ROCM_HOME") and not Path(value).is_dir():
+                fault = "there is no such folder"
+            yield Finding(name, "warn" if fault else "ok", value, fault)
 
 
 def cache_folder() -> Path:
@@ -228,7 +232,10 @@ def check_packages() -> Iterator[Finding]:
     """Packages that hipadapt works with, and those that it may meet."""
     for package in _PACKAGES:
         version = _version(package)
-        if version is not None:
+        if package == "ziglang" and version not in (None, _ZIGLANG):
+            advice = f"kernels need this one: pip install ziglang=={_ZIGLANG}"
+            yield Finding(package, "warn", version, advice)
+        elif version is not None:
             yield Finding(package, "ok", version)
     version = _version("hip-python")
     if version is not None:

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/env.h"
+#include "core/env_check.h"
 #include "core/log.h"
 #include "cpu/base/limits.h"
 
@@ -64,6 +65,7 @@ void
 ha_config_read(uint32_t warp_size)
 {
     const char *exec = ha_env(HA_ENV_CPU_EXEC);
+    ha_env_warn();
     current = (struct ha_config){.warp_size = warp_size};
     devices_choose(&current);
     long threads = ha_env_long(HA_ENV_CPU_THREADS, 0, THREAD_COUNT_MAX);

@@ -55,6 +55,29 @@ def test_doctor_finds_a_healthy_machine() -> None:
     assert {f["state"] for f in report["findings"]} <= {"ok", "warn", "fail"}
 
 
+def test_variables_that_nothing_reads_are_told_once_and_by_doctor() -> None:
+    slips = {"HIPADAPT_CPU_DEVICE": "2", "HIPADAPT_CPU_EXEC": "fats"}
+
+    done = run("doctor", "--json", **slips)
+
+    found = {f["what"]: f for f in json.loads(done.stdout)["findings"]}
+    assert "HIPADAPT_CPU_DEVICES is one" in found["HIPADAPT_CPU_DEVICE"]["advice"]
+    assert found["HIPADAPT_CPU_EXEC"]["state"] == "warn"
+    assert [done.stderr.count(f"hipadapt: {name} ") for name in slips] == [1, 1]
+
+
+def test_other_compiler_is_told_with_what_to_install(tmp_path: Path) -> None:
+    compiler = tmp_path / "zig"
+    compiler.write_text("#!/bin/sh\nexec cat /dev/null\n")
+    compiler.chmod(0o755)
+
+    done = run("doctor", HIPADAPT_COMPILER=str(compiler), HIPADAPT_CACHE="0")
+
+    assert done.returncode == 1
+    assert "Traceback" not in done.stdout
+    assert "HIPADAPT_COMPILER names the compiler" in done.stdout
+
+
 def test_doctor_says_what_is_wrong_with_the_compiler() -> None:
     done = run("doctor", HIPADAPT_COMPILER="/nowhere/zig", HIPADAPT_CACHE="0")
 
