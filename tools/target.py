@@ -30,11 +30,6 @@ class Target:
         """As zig and HIPADAPT_TARGET name it."""
         return f"{self.machine}-linux-gnu.{self.glibc[0]}.{self.glibc[1]}"
 
-    @property
-    def policy(self) -> str:
-        """The tag of wheels that run there, as auditwheel names it."""
-        return f"manylinux_{self.glibc[0]}_{self.glibc[1]}_{self.machine}"
-
 
 def wanted() -> Target | None:
     """The target that HIPADAPT_TARGET names; None where it is not set."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -95,9 +96,20 @@ def wheel(tree: Path, python: Python, target: Target, out: Path) -> Path:
     words = [python.path, "-m", "pip", "wheel", "--no-deps", "-w", str(raw), str(tree)]
     run(words, tree, CC=compiler(), HIPADAPT_TARGET=target.triple)
     (only,) = raw.glob("*.whl")
-    tool("auditwheel", "repair", "--plat", target.policy, "-w", str(fixed), str(only))
+    # It knows policies of its own machine alone by name, and finds those of others.
+    tool("auditwheel", "repair", "--plat", "auto", "-w", str(fixed), str(only))
     (only,) = fixed.glob("*.whl")
+    if needed_glibc(only.name, target.machine) > target.glibc:
+        raise Failed(f"{only.name}: needs a newer glibc than {target.triple} has")
     return put(only, out)
+
+
+def needed_glibc(name: str, machine: str) -> tuple[int, int]:
+    """The oldest glibc for which a wheel is by its name."""
+    found = re.findall(rf"manylinux_(\d+)_(\d+)_{machine}", name)
+    if not found:
+        raise Failed(f"{name}: auditwheel found no glibc that it runs on")
+    return min((int(major), int(minor)) for major, minor in found)
 
 
 def debug_data(tree: Path, version: str, target: Target, out: Path) -> Path:

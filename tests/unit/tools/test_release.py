@@ -14,7 +14,7 @@ import pytest
 from hipadapt import __version__
 from tests.conftest import ROOT
 from tools import build_backend, long_description, native, target
-from tools.release import examine, pythons
+from tools.release import examine, make, pythons
 
 REPOSITORY = "https://example.org/x"
 BUILD_ID = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0"  # of a note; 20 bytes follow
@@ -78,6 +78,14 @@ def test_list_has_a_digest_for_each_file(tmp_path: Path) -> None:
     digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     assert (tmp_path / "SHA256SUMS").read_text() == f"{digest}  a\n"
     assert shown.split() == ["3", digest, "a"]
+
+
+def test_needed_glibc_is_read_from_the_name() -> None:
+    both = "hipadapt-1-cp311-cp311-manylinux_2_28_x86_64.manylinux_2_27_x86_64.whl"
+
+    assert make.needed_glibc(both, "x86_64") == (2, 27)
+    with pytest.raises(make.Failed, match="no glibc"):
+        make.needed_glibc("hipadapt-1-cp311-cp311-linux_x86_64.whl", "x86_64")
 
 
 def program(path: Path, text: str) -> str:
