@@ -131,8 +131,7 @@ def extension() -> Product:
         PRODUCTS["hipadapt._core"],
         # Nothing unwinds through it but debuggers, which read .debug_frame.
         (
-            "-isystem",
-            python_include(),
+            *target.python_headers(python_include(), OBJECTS / "python"),
             "-I",
             str(headers.PROFILER),
             "-fno-asynchronous-unwind-tables",

@@ -14,6 +14,7 @@ import re
 import sys
 import sysconfig
 from dataclasses import dataclass
+from pathlib import Path
 
 MACHINES = ("x86_64", "aarch64")
 
@@ -64,3 +65,23 @@ def flags() -> list[str]:
         return []
     # No path of the machine that builds gets into what others are given.
     return ["-target", target.triple, f"-ffile-prefix-map={os.getcwd()}=hipadapt"]
+
+
+def python_headers(include: str, kept: Path) -> list[str]:
+    """Flags for the headers of Python.
+
+    Debian's pyconfig.h includes that of the machine, as <x86_64-linux-gnu/...>, from a
+    folder that the clang of ziglang doesn't search.  A folder below `kept` leads there;
+    for another machine, too: what the two say differs in nothing that we use.
+    """
+    flags = ["-isystem", include]
+    folder = Path(include)
+    own = folder.parent / str(sysconfig.get_config_var("MULTIARCH")) / folder.name
+    if (own / "pyconfig.h").is_file():
+        link = kept / f"{machine()}-linux-gnu" / folder.name
+        link.parent.mkdir(parents=True, exist_ok=True)
+        fresh = link.with_name(f"{link.name}.{os.getpid()}")
+        fresh.symlink_to(own)
+        fresh.replace(link)
+        flags += ["-isystem", str(kept)]
+    return flags

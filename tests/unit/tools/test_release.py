@@ -164,6 +164,27 @@ def test_target_decides_compiler_and_names(monkeypatch: pytest.MonkeyPatch) -> N
     assert build_backend.get_requires_for_build_wheel()[-1] == build_backend.ZIGLANG
 
 
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_debians_header_of_the_machine_is_found(
+    machine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Given: headers as Debian lays them.
+    include = tmp_path / "usr" / "include"
+    own = include / "x86_64-linux-gnu" / "python3.9"
+    own.mkdir(parents=True)
+    (own / "pyconfig.h").write_text("/* here */")
+    monkeypatch.setattr("sysconfig.get_config_var", lambda name: "x86_64-linux-gnu")
+    monkeypatch.setenv("HIPADAPT_TARGET", f"{machine}-linux-gnu.2.28")
+
+    # When: twice, as builds do.
+    for _ in range(2):
+        flags = target.python_headers(str(include / "python3.9"), tmp_path / "kept")
+
+    # Then
+    found = Path(flags[-1]) / f"{machine}-linux-gnu" / "python3.9" / "pyconfig.h"
+    assert found.read_text() == "/* here */"
+
+
 @pytest.mark.parametrize(
     ("platform", "abi", "sentence"),
     [
