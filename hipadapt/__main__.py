@@ -78,6 +78,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_watch(commands)
     add_trace(commands)
     add_verbose(commands)
+    add_completion(commands)
     return parser
 
 
@@ -242,6 +243,29 @@ def add_verbose(commands: Any) -> None:
             epilog=verbose.EXAMPLE,
         )
     )
+
+
+def add_completion(commands: Any) -> None:
+    """``completion``; see `hipadapt._cli.completion`."""
+    from ._cli import completion
+
+    parser = commands.add_parser(
+        "completion",
+        help=completion.HELP,
+        description=completion.TEXT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    completion.add(parser)
+    parser.set_defaults(run=run_completion)
+
+
+def run_completion(choices: argparse.Namespace) -> int:
+    """Print a shell's script."""
+    from ._cc.driver import USAGE
+    from ._cli import completion
+
+    print(completion.script(choices.shell, build_parser(), USAGE), end="")
+    return 0
 
 
 def run_demo(choices: argparse.Namespace) -> int:
