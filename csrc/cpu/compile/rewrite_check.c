@@ -246,8 +246,13 @@ ha_check_line(struct ha_rewriter *rewriter, const struct ir_function *function,
     bits = ir_without_attributes(ir_part(bits, 4, bits.size), &unused);
     struct ir_slice value = ir_trim(parts[3]);
     value = ir_without_attributes(ir_part(value, 4, value.size), &unused);
+    uint32_t what = (uint32_t)strtoul(bits.at, NULL, 10);
+    if (ir_find(value, "(", 0) != SIZE_MAX) { /* an address of shared memory, perhaps */
+        what &= ~(uint32_t)(HA_SITE_VALUED | HA_SITE_EXCHANGE);
+        value = ir_slice_of("0");
+    }
     struct root root = root_of(rewriter, function, values, address.name);
-    write_site(rewriter, inst, &root, (uint32_t)strtoul(bits.at, NULL, 10),
+    write_site(rewriter, inst, &root, what,
                size.at[0] == '%' ? 0 : strtoull(size.at, NULL, 10));
     struct ir_slice name = ha_host_text(rewriter, address.name, false);
     return ir_format(rewriter->arena,
