@@ -120,6 +120,7 @@ introduce(struct ha_provider_search *search)
     *(void **)&found->error_text = dlsym(found->hip, "hipadaptGetErrorText");
     *(void **)&found->lacks = dlsym(found->hip, "hipadaptLacks");
     *(void **)&found->shutdown = dlsym(found->hip, "hipadaptShutdown");
+    *(void **)&found->drain = dlsym(found->hip, "hipadaptDrain");
     *(void **)&set_compiler = dlsym(found->hip, "hipadaptSetCompiler");
     *(void **)&set_check = dlsym(found->hip, "hipadaptSetInterruptCheck");
     *(void **)&set_stack = dlsym(found->hip, "hipadaptSetStackText");

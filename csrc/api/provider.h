@@ -40,6 +40,7 @@ struct ha_provider {
     int (*lacks)(const char *function);
     /* CPU device only: */
     void (*shutdown)(void);
+    void (*drain)(void);
     void (*keeps)(const void *dst, const void *src);
     void (*own_questions)(int begins); /* csrc/cpu/queue/order.h */
     void (*owns)(const void *ptr);     /* or NULL; see csrc/cpu/entry/runtime.h */

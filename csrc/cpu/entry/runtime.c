@@ -315,6 +315,45 @@ hipadaptWantsStack(void)
     return ha_checked() ? 1 : 0;
 }
 
+/* Waits a moment for what is queued; `each`, if not NULL, is called for each device. */
+static void
+drain(void (*each)(struct ha_device *device))
+{
+    /* A host function that ends the process would wait for itself. */
+    uint64_t limit_ns = ha_thread_self()->in_host_function ? 1 : DRAIN_LIMIT_NS;
+
+    for (int id = 0; id < ha_config()->device_count; id++) {
+        struct ha_device *device = ha_device_get(id);
+        if (ha_pool_wait_device(device, limit_ns) != hipSuccess) {
+            limit_ns = 1;
+        }
+        if (each != NULL) {
+            each(device);
+        }
+    }
+    ha_pool_cancel(NULL, "the process ends");
+}
+
+void
+hipadaptDrain(void)
+{
+    pthread_mutex_lock(&runtime.lock);
+    bool running = ha_life_is_ready();
+    pthread_mutex_unlock(&runtime.lock);
+    if (running) {
+        drain(NULL);
+    }
+}
+
+static void
+close_device(struct ha_device *device)
+{
+    ha_pool_lock();
+    ha_device_set_fault(device, hipErrorDeinitialized,
+                        "the CPU device has been shut down");
+    ha_pool_unlock();
+}
+
 void
 hipadaptShutdown(void)
 {
@@ -325,19 +364,7 @@ hipadaptShutdown(void)
     if (!running) {
         return;
     }
-    /* A host function that ends the process would wait for itself. */
-    uint64_t limit_ns = ha_thread_self()->in_host_function ? 1 : DRAIN_LIMIT_NS;
-    for (int id = 0; id < ha_config()->device_count; id++) {
-        struct ha_device *device = ha_device_get(id);
-        if (ha_pool_wait_device(device, limit_ns) != hipSuccess) {
-            limit_ns = 1;
-        }
-        ha_pool_lock();
-        ha_device_set_fault(device, hipErrorDeinitialized,
-                            "the CPU device has been shut down");
-        ha_pool_unlock();
-    }
-    ha_pool_cancel(NULL, "the process ends");
+    drain(close_device);
     ha_pool_shutdown(WORKER_LIMIT_NS);
     ha_exec_flush_print();
     ha_thread_self()->function = "hipadaptShutdown";

@@ -69,6 +69,9 @@ HA_EXPORT void hipadaptOwnsMemory(const void *ptr);
 /* Whether calls ask for the stack at present. */
 HA_EXPORT int hipadaptWantsStack(void);
 HA_EXPORT void hipadaptShutdown(void);
+/* The program ends, but others may still free what they have: work gets a moment, and
+ * what then runs is ended, so that nobody waits for it for ever. */
+HA_EXPORT void hipadaptDrain(void);
 HA_EXPORT const char *hipadaptGetErrorText(void);
 /* Parameter number `index` of a function: its offset in an `extra` buffer, its size in
  * bytes, and its kind (enum ha_arg_kind). hipErrorInvalidValue past the last one. */
