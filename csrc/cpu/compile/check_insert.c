@@ -239,7 +239,11 @@ value_of(struct insert *insert, const struct ir_inst *inst, struct ir_slice type
     return wide;
 }
 
-/* `value`: what is going to be stored as an i64, or empty. */
+/* `value`: what is going to be stored as an i64, or empty.
+ *
+ * For the optimiser, the question before a write writes: else a copy of what is only
+ * read, whose own writes it has found to be of no use, would become that itself, and
+ * the question one about a write there. */
 static void
 ask(struct insert *insert, const struct ir_inst *inst, struct ir_address place,
     struct ir_slice bytes, uint32_t what, struct ir_slice value)
@@ -259,8 +263,8 @@ ask(struct insert *insert, const struct ir_inst *inst, struct ir_address place,
     }
     ha_buffer_format(
         insert->text,
-        "  call void " NAME "(ptr %.*s, i64 %.*s, i32 %u, i64 %.*s) nomerge%.*s\n",
-        IR_ARGS(name), IR_ARGS(bytes),
+        "  call void " NAME "(ptr%s %.*s, i64 %.*s, i32 %u, i64 %.*s) nomerge%.*s\n",
+        (what & HA_SITE_WRITE) != 0 ? "" : " readnone", IR_ARGS(name), IR_ARGS(bytes),
         what | log_of(place.align) << HA_SITE_ALIGN_SHIFT |
             (value.size > 0 ? (uint32_t)HA_SITE_VALUED : 0),
         IR_ARGS(value.size > 0 ? value : ir_slice_of("0")), IR_ARGS(debug));
@@ -541,8 +545,8 @@ insert_all(struct insert *insert, struct ir_slice text)
     }
     ha_buffer_text(insert->text,
                    "\ndeclare void " NAME
-                   "(ptr nocapture readnone, i64, i32, i64) nounwind "
-                   "willreturn nocallback nofree memory(inaccessiblemem: readwrite)\n");
+                   "(ptr nocapture, i64, i32, i64) nounwind willreturn nocallback "
+                   "nofree memory(argmem: readwrite, inaccessiblemem: readwrite)\n");
 }
 
 /* Where ir_fail lands. */
