@@ -46,7 +46,7 @@ static struct reply
 ask(hipIpcMemHandle_t handle, size_t size)
 {
     struct request request = {.handle = handle, .size = size};
-    struct reply reply;
+    struct reply reply = {0};
     say(&request, sizeof request);
     if (size > 0) {
         hear(&reply, sizeof reply);
