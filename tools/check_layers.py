@@ -4,8 +4,9 @@
 The table is that of tools/rooms.py: arrows point downwards only.  A `.c` file includes
 its own header first.  A header named `*_state.h` is for its own room.  A tag of a
 struct, a union or an enum that other files can see, and a function that is not static,
-is defined once in each product; a function is declared in a header of the room that
-defines it, so that nobody reaches it past the walls.
+is defined once in each product, but for the files of cpu/machine, which all define the
+same; a function is declared in a header of the room that defines it, so that nobody
+reaches it past the walls.
 
 `python -m tools.check_layers` prints one line for each fault, as file:line, and exits
 with 1 if there is any.
@@ -25,6 +26,7 @@ PYTHON_HEADERS = frozenset({"Python.h", "structmember.h", "frameobject.h"})
 # Code that runs in kernels: compiled by the device, with include rules of its own.
 DEVICE_HEADERS = Path("cpu", "headers")
 PUBLIC_HEADERS = Path("tool", "include", "hipadapt")
+MACHINES = Path("cpu", "machine")
 
 # A tag with its body; a function as clang-format lays it out, its name in a new line.
 TAG = re.compile(
@@ -118,6 +120,23 @@ def definitions(path: Path) -> Iterator[tuple[str, str]]:
         yield from (("function", name) for name in FUNCTION.findall(text))
 
 
+def for_machines(csrc: Path, *paths: Path) -> bool:
+    """Whether these are C files for one machine each: only one is not empty."""
+    return all(path.parent == csrc / MACHINES and path.suffix == ".c" for path in paths)
+
+
+def check_machines(csrc: Path) -> list[str]:
+    """Functions that one machine's file lacks, as "path:line: text"."""
+    names = {path: set(definitions(path)) for path in (csrc / MACHINES).glob("*.c")}
+    every = set().union(*names.values())
+    return sorted(
+        f"{path.relative_to(csrc.parent)}:1: lacks {' '.join(missing)}, which another "
+        "machine has"
+        for path, has in names.items()
+        for missing in every - has
+    )
+
+
 def check_names(csrc: Path) -> list[str]:
     """Names that two files of one product define, as "path:line: text"."""
     faults = set()
@@ -129,7 +148,7 @@ def check_names(csrc: Path) -> list[str]:
                     continue
                 for definition in definitions(path):
                     first = seen.setdefault(definition, path)
-                    if first != path:
+                    if first != path and not for_machines(csrc, first, path):
                         place = path.relative_to(csrc.parent)
                         other = first.relative_to(csrc.parent)
                         faults.add(
@@ -172,6 +191,7 @@ def main() -> int:
     """Prints the faults of this tree."""
     csrc = ROOT / "csrc"
     faults = check(csrc) + check_names(csrc) + check_declarations(csrc)
+    faults += check_machines(csrc)
     print("\n".join(faults), end="\n" if faults else "", file=sys.stderr)
     return 1 if faults else 0
 

@@ -42,7 +42,7 @@ CSRC = ROOT / "csrc"
 OBJECTS = ROOT / "build" / "native"
 EXPORTS = CSRC / "cpu" / "entry" / "generated" / "exports.map"
 # What decides how a kernel's code looks, and the one file that is told a hash of it.
-IMAGE_SOURCES = ("cpu/compile/*.[ch]", "cpu/base/image.h")
+IMAGE_SOURCES = ("cpu/compile/*.[ch]", "cpu/machine/*.[ch]", "cpu/base/image.h")
 IMAGE_SOURCES_FOR = "cpu/compile/cache_key.c"
 TEXT_MAX = 500  # characters of a command in a message
 WARNINGS = [
@@ -244,7 +244,7 @@ def roctx_sdk(library: Path) -> Product:
 
 
 # Stacks are switched without telling the processor's own copy of return addresses
-# (csrc/cpu/exec/fiber_switch.h), so no file may say that it bears one.
+# (csrc/cpu/machine/context.h), so no file may say that it bears one.
 NO_SHADOW_STACK = {
     "x86_64": "-fcf-protection=none",
     "aarch64": "-mbranch-protection=none",

@@ -53,6 +53,7 @@ TESTS: dict[str, str] = {
     "cpu/exec": "cpu/test_cooperative cpu/test_survival cpu/test_multi_device",
     "cpu/graph": "cpu/test_graphs",
     "cpu/headers": "cpu/test_language cpu/test_programs",
+    "cpu/machine": "cpu/test_target_cpu cpu/test_survival",
     "cpu/memory": "cpu/test_memory cpu/test_check_memory cpu/test_arrays "
     "cpu/test_external cpu/test_surfaces cpu/test_texture",
     "cpu/module": "cpu/test_function_attributes cpu/test_link cpu/test_damaged",
@@ -78,6 +79,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("memory",),
     ("queue",),
     ("exec", "check", "compile"),
+    ("machine",),
     ("base",),
 )
 for number, floor in enumerate(FLOORS):

@@ -7,7 +7,7 @@ it wrote says why) or anything else (failed).  A comment near its top names what
 linked with, rooms or files of csrc without their suffix; without one that is all of core
 and cpu:
 
-    /* sources: core cpu/exec/fiber cpu/exec/fiber_switch */
+    /* sources: core cpu/exec/fiber cpu/machine */
     /* libraries: -lrt */
     /* product: profiler */
 

@@ -10,7 +10,7 @@
 #include "core/dtype.h"
 #include "core/log.h"
 #include "cpu/exec/fault.h"
-#include "cpu/exec/fiber_switch.h"
+#include "cpu/machine/context.h"
 #include "cpu/exec/launch.h"
 
 /* The log formats a line. */

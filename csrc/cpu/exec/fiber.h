@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cpu/exec/fiber_switch.h"
+#include "cpu/machine/context.h"
 
 #if defined(__has_feature)
 #define HA_HAS_FEATURE(x) __has_feature(x)

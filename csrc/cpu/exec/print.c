@@ -12,7 +12,7 @@
 #include "cpu/exec/debug_event.h"
 #include "cpu/exec/launch.h"
 #include "cpu/exec/fault.h"
-#include "cpu/exec/fiber_switch.h"
+#include "cpu/machine/context.h"
 
 #define TOTAL_MAX_BYTES ((size_t)64 << 20)
 #define STRING_MAX_BYTES 4096u

@@ -171,7 +171,21 @@ def test_name_of_another_product_is_no_fault(
     assert check_layers.check_names(tmp_path / "csrc") == []
 
 
+def test_files_of_machines_define_the_same_functions(tmp_path: Path) -> None:
+    folder = tmp_path / "csrc" / "cpu" / "machine"
+    folder.mkdir(parents=True)
+    text = "int\nha_leave(void)\n{\n}\n"
+    (folder / "one.c").write_text(text + "int\nha_open(void)\n{\n}\n")
+    (folder / "other.c").write_text(text)
+
+    (lacks,) = check_layers.check_machines(tmp_path / "csrc")
+
+    assert lacks.startswith("csrc/cpu/machine/other.c:1: lacks function ha_open")
+    assert check_layers.check_names(tmp_path / "csrc") == []
+
+
 def test_this_tree_has_no_fault() -> None:
+    assert check_layers.check_machines(check_layers.ROOT / "csrc") == []
     assert check_layers.check(check_layers.ROOT / "csrc") == []
     assert check_layers.check_names(check_layers.ROOT / "csrc") == []
     assert check_layers.check_declarations(check_layers.ROOT / "csrc") == []

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks: handing out, lanes, block barriers, shared memory, pause. */
-/* sources: core/dtype core/env core/log core/status cpu/base/check_kinds cpu/exec */
+/* sources: core/dtype core/env core/log core/status cpu/base/check_kinds cpu/machine
+   cpu/exec */
 #include "exec_support.h"
 
 #include <fenv.h>

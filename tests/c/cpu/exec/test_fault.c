@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernels that fail or never end: the process lives, the launch tells why, and
  * neighbours in the same process are not disturbed. */
-/* sources: core/dtype core/env core/log core/status cpu/base/check_kinds cpu/exec */
+/* sources: core/dtype core/env core/log core/status cpu/base/check_kinds cpu/machine
+   cpu/exec */
 #include "exec_support.h"
 
 #include <setjmp.h>

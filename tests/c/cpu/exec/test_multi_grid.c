@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Several cooperative launches that meet at multi-grid barriers: order, questions of
  * kernels, and faults of one grid while others wait. */
-/* sources: core/dtype core/env core/log core/status cpu/base/check_kinds cpu/exec */
+/* sources: core/dtype core/env core/log core/status cpu/base/check_kinds cpu/machine
+   cpu/exec */
 #include "exec_support.h"
 
 #include <stdatomic.h>

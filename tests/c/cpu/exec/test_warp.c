@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Warp calls: what each operation gives, and who meets whom when lanes diverge. */
-/* sources: core/dtype core/env core/log core/status cpu/base/check_kinds cpu/exec */
+/* sources: core/dtype core/env core/log core/status cpu/base/check_kinds cpu/machine
+   cpu/exec */
 #include "exec_support.h"
 
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The one file that knows the processor: switching stacks, leaving a signal handler for
- * another stack, and reading memory that may not be there.
+/* Switching stacks, leaving a signal handler for another stack, and reading memory that
+ * may not be there.
  *
  * A *context* is a stack pointer below which the callee-saved registers of a suspended
  * function lie; the code that saved it owns it, and it can be resumed once.  Nothing
@@ -9,8 +9,8 @@
  * Shadow stacks (CET, GCS) are not supported: a switch leaves the processor's copy of
  * the return addresses behind.  No object of ours is marked for them (tools/native.py),
  * so the loader leaves them off for the process. */
-#ifndef HA_CPU_EXEC_FIBER_SWITCH_H
-#define HA_CPU_EXEC_FIBER_SWITCH_H
+#ifndef HA_CPU_MACHINE_CONTEXT_H
+#define HA_CPU_MACHINE_CONTEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
