@@ -329,9 +329,8 @@ run_rewrite(struct ha_build *build, const char *ir, size_t ir_size, uint32_t nam
         .ir = ir,
         .ir_size = ir_size,
         .warp_size = build->warp_size,
-        .gang_width = build->toolchain.gang_width,
-        .math_bytes =
-            build->toolchain.vector_math ? build->toolchain.gang_width * 4 : 0,
+        .gang_width = build->toolchain.level->gang_width,
+        .vector_math = build->toolchain.vector_math,
         .name_count = name_count,
         .stop = ha_build_stop_rewriter,
         .stop_context = build,
@@ -342,7 +341,7 @@ run_rewrite(struct ha_build *build, const char *ir, size_t ir_size, uint32_t nam
         .source_size = build->source_size,
         .source_name = build->source_name,
         .lockstep = build->lockstep,
-        .fuses = build->toolchain.fuses,
+        .fuses = build->toolchain.level->fuses,
         .parts_most = build->numbers ? 1 : HA_REWRITE_PARTS_MAX,
     };
     struct ha_rewrite_result *rewritten = &files->rewritten;
@@ -375,7 +374,11 @@ back_arguments(const struct ha_build *build, const struct ha_rewrite_result *rew
     ha_list_add(arguments, "-triple");
     ha_list_add(arguments, toolchain->triple);
     ha_list_add(arguments, "-target-cpu");
-    ha_list_add(arguments, toolchain->target_cpu);
+    ha_list_add(arguments, toolchain->level->processor);
+    if (toolchain->level->feature != NULL) {
+        ha_list_add(arguments, "-target-feature");
+        ha_list_add(arguments, toolchain->level->feature);
+    }
     ha_build_flags(arguments, flags);
     ha_list_format(arguments, "-O%u", build->level);
     if (build->level >= 2 && !build->numbers) {
@@ -390,11 +393,9 @@ back_arguments(const struct ha_build *build, const struct ha_rewrite_result *rew
     if (many_loops) {
         ha_build_flags(arguments, unrolling);
     }
-#if defined(__x86_64__)
-    if (toolchain->vector_math && !build->numbers) {
+    if (toolchain->vector_math != 0 && !build->numbers) {
         ha_list_add(arguments, "-fveclib=libmvec");
     }
-#endif
     static const char *const records[] = {"-opt-record-file", "/proc/self/fd/3",
                                           "-opt-record-passes", HA_BACK_RECORD_PASSES,
                                           NULL};

@@ -21,8 +21,8 @@ ha_cache_key_begin(struct ha_bytes *key, const char *what,
     ha_buffer_append(key, toolchain->compiler_id, HA_HASH_BYTES);
     ha_buffer_append(key, toolchain->device_id, HA_HASH_BYTES);
     ha_buffer_block(key, toolchain->triple, strlen(toolchain->triple));
-    ha_buffer_block(key, toolchain->target_cpu, strlen(toolchain->target_cpu));
-    ha_buffer_u32(key, toolchain->vector_math);
+    ha_buffer_block(key, toolchain->level->name, strlen(toolchain->level->name));
+    ha_buffer_u32(key, (uint32_t)toolchain->vector_math);
     ha_buffer_u32(key, warp_size);
     ha_buffer_u32(key, ha_env_long(HA_ENV_CPU_GUARD, 0, 1) == 1);
     ha_buffer_u32(key, ha_env_long(HA_ENV_CPU_LOCKSTEP, 0, 1) == 1);

@@ -5,19 +5,12 @@
 #include <string.h>
 
 #include "core/sha256.h"
+#include "cpu/machine/machine.h"
 
 #define EM_AMDGPU_NUMBER 224
 #define PAGE_MASK ((uintptr_t)4095) /* no system has smaller pages */
 /* Linkers are stopped at a quarter of this (cpu/compile/build.c). */
 #define ELF_BYTES_MAX ((uint64_t)1 << 32)
-
-#if defined(__x86_64__)
-#define HOST_MACHINE EM_X86_64
-#elif defined(__aarch64__)
-#define HOST_MACHINE EM_AARCH64
-#else
-#error "the CPU device is written for x86-64 and aarch64"
-#endif
 
 /* Containers of GPU code, recognised by their first bytes. */
 static const char *const gpu_magics[] = {
@@ -101,7 +94,7 @@ check_kind(const unsigned char *bytes, size_t size)
                             "the image is a code object for an AMD GPU; the CPU device "
                             "runs what its own hiprtc compiled");
     }
-    if (header.e_machine != HOST_MACHINE) {
+    if (header.e_machine != ha_machine.elf_machine) {
         return ha_error_set(HA_ERROR_UNSUPPORTED,
                             "the image is for another machine (e_machine %u)",
                             header.e_machine);

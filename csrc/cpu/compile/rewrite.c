@@ -45,22 +45,7 @@
 #include "cpu/compile/rewrite_tables.h"
 #include "cpu/compile/rewrite_text.h"
 #include "cpu/compile/toolchain_flags.h"
-
-#if defined(__x86_64__)
-static const char host_head[] =
-    "target datalayout = "
-    "\"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-"
-    "n8:16:32:64-S128\"\n"
-    "target triple = \"x86_64-unknown-linux-gnu\"\n\n";
-#elif defined(__aarch64__)
-static const char host_head[] =
-    "target datalayout = "
-    "\"e-m:e-p270:32:32-p271:32:32-p272:64:64-i8:8:32-i16:16:32-i64:64-"
-    "i128:128-n32:64-S128-Fn32\"\n"
-    "target triple = \"aarch64-unknown-linux-gnu\"\n\n";
-#else
-#error "the CPU device is written for x86-64 and aarch64"
-#endif
+#include "cpu/machine/machine.h"
 
 /* The device's functions, through the table that the loader puts into the image.
  * Offsets are those of struct ha_image_runtime. */
@@ -483,7 +468,8 @@ rewrite(struct ha_rewriter *rewriter, char **lowered, uint32_t most,
     ha_metadata_choose(rewriter);
     ha_metadata_write(rewriter);
     struct ir_slice metadata = take_text(rewriter);
-    ir_print(&rewriter->out, "%s", host_head);
+    ir_print(&rewriter->out, "target datalayout = \"%s\"\ntarget triple = \"%s\"\n\n",
+             ha_machine.data_layout, ha_machine.triple);
     write_types(rewriter);
     write_attributes(rewriter);
     write_declares(rewriter);
@@ -516,7 +502,8 @@ rewriter_for(const struct ha_rewrite_request *request, struct ir_arena *arena)
         .warp_size = request->warp_size,
         .name_count = request->name_count,
         .gang_width = request->gang_width,
-        .math_bytes = request->math_bytes,
+        .math_bytes = request->vector_math != 0 ? request->gang_width * 4 : 0,
+        .vector_math = request->vector_math,
         .guard = request->guard,
         .lockstep = request->lockstep,
         .check = request->check,

@@ -20,7 +20,7 @@ struct ha_rewrite_request {
     size_t ir_size;
     uint32_t warp_size;  /* 32 or 64 */
     uint32_t gang_width; /* lanes that one vector has: 8, 16; 0: no gang forms */
-    uint32_t math_bytes; /* of vectors that libmvec is called with; 0: it is not */
+    char vector_math; /* of names of libmvec, for such vectors; 0: it is not called */
     uint32_t name_count; /* name expressions __hip_name_0 .. in the source */
     /* Asked from time to time, may be NULL: not HA_OK, with a text, ends the rewrite.
      */

@@ -55,7 +55,8 @@ struct ha_rewriter {
     uint32_t warp_size;
     uint32_t name_count;
     uint32_t gang_width;
-    uint32_t math_bytes;
+    uint32_t math_bytes; /* of vectors that libmvec is called with; 0: it is not */
+    char vector_math;    /* of its names for these */
     bool guard;
     bool check;
     bool numbers;

@@ -38,12 +38,6 @@ hipadaptSetCompiler(const char *zig_path)
     (void)pthread_mutex_unlock(&lock);
 }
 
-#if defined(__x86_64__)
-#define HOST_TRIPLE "x86_64-unknown-linux-gnu"
-#else
-#define HOST_TRIPLE "aarch64-unknown-linux-gnu"
-#endif
-
 /* What never changes while the process lives. */
 static struct {
     bool vector_math;           /* libmvec can be loaded */
@@ -285,7 +279,7 @@ ha_toolchain_find(struct ha_toolchain *toolchain)
     struct stat status;
     enum ha_status result = find_compiler(toolchain, &status);
     if (result == HA_OK) {
-        result = ha_target_cpu_find(&toolchain->target_cpu);
+        result = ha_target_cpu_find(&toolchain->level);
     }
     if (result != HA_OK) {
         return result;
@@ -301,10 +295,8 @@ ha_toolchain_find(struct ha_toolchain *toolchain)
     ha_sha256_final(&hash, toolchain->compiler_id);
     (void)strcpy(toolchain->device_dir, constant.device_dir);
     memcpy(toolchain->device_id, constant.device_id, HA_HASH_BYTES);
-    toolchain->triple = HOST_TRIPLE;
-    toolchain->gang_width = ha_target_cpu_gang_width(toolchain->target_cpu);
-    toolchain->fuses = ha_target_cpu_fuses(toolchain->target_cpu);
+    toolchain->triple = ha_machine.triple;
     toolchain->vector_math =
-        constant.vector_math && ha_target_cpu_has_vector_math(toolchain->target_cpu);
+        constant.vector_math ? toolchain->level->vector_math : (char)0;
     return HA_OK;
 }

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "core/status.h"
+#include "cpu/machine/machine.h"
 
 /* The release whose IR cpu/compile/rewrite.c reads, and its clang as IR names it. */
 #define HA_ZIG_VERSION "0.15.2"
@@ -29,14 +30,12 @@
 
 struct ha_toolchain {
     char zig[PATH_MAX];
-    char device_dir[PATH_MAX];          /* holds the device headers */
-    uint8_t compiler_id[HA_HASH_BYTES]; /* of zig and of this library */
-    uint8_t device_id[HA_HASH_BYTES];   /* of names and bytes of the device headers */
-    const char *triple;                 /* of this host */
-    const char *target_cpu;             /* target_cpu.h; constant */
-    uint32_t gang_width;                /* target_cpu.h */
-    bool vector_math;                   /* libmvec can be loaded */
-    bool fuses; /* target_cpu has an instruction for a product and a sum */
+    char device_dir[PATH_MAX];            /* holds the device headers */
+    uint8_t compiler_id[HA_HASH_BYTES];   /* of zig and of this library */
+    uint8_t device_id[HA_HASH_BYTES];     /* of names and bytes of the device headers */
+    const char *triple;                   /* of this host */
+    const struct ha_machine_level *level; /* target_cpu.h; constant */
+    char vector_math; /* that of the level, if libmvec can be loaded; else 0 */
 };
 
 /* HA_ERROR_NOT_FOUND with a text that lists the paths tried and says what to do. */

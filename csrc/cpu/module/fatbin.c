@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu/module/fatbin.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "cpu/base/error.h"
 #include "cpu/compile/image_file.h"
+#include "cpu/machine/machine.h"
 
 #define BUNDLE_MAGIC "__CLANG_OFFLOAD_BUNDLE__"
 #define BUNDLE_MAGIC_BYTES (sizeof BUNDLE_MAGIC - 1)
@@ -85,14 +87,23 @@ entry_list(char listed[LISTED_BYTES], const struct bundle_entry *entry)
     listed[used + size] = '\0';
 }
 
+size_t
+ha_fatbin_id(char id[HA_FATBIN_ID_BYTES])
+{
+    int size = snprintf(id, HA_FATBIN_ID_BYTES, "hipv4-%s-hipadapt-linux-gnu--%s",
+                        ha_machine.name, HA_ARCH_NAME);
+    return size > 0 ? (size_t)size : 0;
+}
+
 /* Lanes of a warp in this code; 0 if it is for another device. */
 static uint32_t
 entry_warp_size(const struct bundle_entry *entry)
 {
-    static const char id[] = HA_FATBIN_ID HA_FATBIN_WAVE64;
-    size_t plain = sizeof HA_FATBIN_ID - 1;
+    char id[HA_FATBIN_ID_BYTES + sizeof HA_FATBIN_WAVE64];
+    size_t plain = ha_fatbin_id(id);
     size_t size = (size_t)entry->id_size;
-    if ((size != plain && size != sizeof id - 1) || memcmp(entry->id, id, size) != 0) {
+    (void)strcpy(id + plain, HA_FATBIN_WAVE64);
+    if ((size != plain && size != strlen(id)) || memcmp(entry->id, id, size) != 0) {
         return 0;
     }
     return size == plain ? 32 : 64;

@@ -13,8 +13,9 @@
  *     32  each entry: offset, size, length of its id (8 bytes each), and the id
  *
  * An id names the target of the code: "hipv4-amdgcn-amd-amdhsa--gfx942".  Code of the
- * CPU device has HA_FATBIN_ID, for warps of 64 lanes with HA_FATBIN_WAVE64 behind it,
- * and is an image of cpu/compile/image_file.h.
+ * CPU device has "hipv4-x86_64-hipadapt-linux-gnu--gfx000:cpu" or the like, for warps
+ * of 64 lanes with HA_FATBIN_WAVE64 behind it, and is an image of
+ * cpu/compile/image_file.h.
  *
  * No state, no lock; what is found is borrowed from the binary. */
 #ifndef HA_CPU_MODULE_FATBIN_H
@@ -27,13 +28,8 @@
 #include "abi/hip.h"
 #include "cpu/base/device.h"
 
-#if defined(__aarch64__)
-#define HA_FATBIN_MACHINE "aarch64"
-#else
-#define HA_FATBIN_MACHINE "x86_64"
-#endif
-#define HA_FATBIN_ID "hipv4-" HA_FATBIN_MACHINE "-hipadapt-linux-gnu--" HA_ARCH_NAME
 #define HA_FATBIN_WAVE64 ":wave64"
+#define HA_FATBIN_ID_BYTES 96
 
 #define HA_FATBIN_WRAPPER_MAGIC 0x48495046u
 #define HA_FATBIN_WRAPPER_VERSION 1u
@@ -46,6 +42,9 @@ struct ha_fatbin_wrapper {
 };
 
 _Static_assert(sizeof(struct ha_fatbin_wrapper) == 24, "compilers write the wrapper");
+
+/* Writes the device's id, NUL terminated, and returns its length. */
+size_t ha_fatbin_id(char id[HA_FATBIN_ID_BYTES]);
 
 /* The device's code object in a bundle, and its size; what is no bundle is given back
  * as it is.  `size` 0 = unknown: the system is asked whether what the bundle claims can

@@ -44,10 +44,9 @@ callee_of(struct gang_emit *emit, const struct gang_value *value, uint32_t lanes
     struct gang_function *function = emit->function;
     const char *type = gang_type_name(value->type);
     bool two = value->operand_count == 2;
-    struct ir_slice name =
-        ir_format(function->arena, "@_ZGV%cN%u%s_%s%s",
-                  function->rewriter->math_bytes == 64 ? 'e' : 'd', lanes,
-                  two ? "vv" : "v", name_of(value), value->type.bits == 32 ? "f" : "");
+    struct ir_slice name = ir_format(
+        function->arena, "@_ZGV%cN%u%s_%s%s", function->rewriter->vector_math, lanes,
+        two ? "vv" : "v", name_of(value), value->type.bits == 32 ? "f" : "");
     struct ir_slice second =
         two ? ir_format(function->arena, ", <%u x %s>", lanes, type) : ir_slice_of("");
 

@@ -25,8 +25,10 @@ same(struct ha_bytes *a, struct ha_bytes *b)
 int
 main(void)
 {
+    static const struct ha_machine_level level = {.name = "x86-64-v3"};
+    static const struct ha_machine_level higher = {.name = "x86-64-v4"};
     static struct ha_toolchain usual = {
-        .triple = "x86_64", .target_cpu = "x86-64-v3", .vector_math = true};
+        .triple = "x86_64", .level = &level, .vector_math = 'd'};
     static struct ha_toolchain other[5];
     for (int i = 0; i < 5; i++) {
         other[i] = usual;
@@ -34,8 +36,8 @@ main(void)
     other[0].compiler_id[31] = 1;
     other[1].device_id[0] = 1;
     other[2].triple = "aarch64";
-    other[3].target_cpu = "x86-64-v4";
-    other[4].vector_math = false;
+    other[3].level = &higher;
+    other[4].vector_math = 0;
 
     CHECK(unsetenv("HIPADAPT_CPU_GUARD") == 0);
     struct ha_bytes key = key_of("kernel", &usual, 32, 3);

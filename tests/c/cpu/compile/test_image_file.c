@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Images: what is taken for one, and what is said of everything else. */
-/* sources: core cpu/compile/image_file */
+/* sources: core cpu/compile/image_file cpu/machine */
 #include "check.h"
 #include "cpu/compile/image_file.h"
 

@@ -70,8 +70,9 @@ finds_kernels_and_variables(void)
     size_t size, bundle_size;
     void *address, *resolved;
     int numbers[2] = {0};
-    unsigned char *bundle =
-        bundle_new(HA_FATBIN_ID, image_bytes, image_size, &bundle_size);
+    char id[HA_FATBIN_ID_BYTES];
+    CHECK(ha_fatbin_id(id) == strlen(id));
+    unsigned char *bundle = bundle_new(id, image_bytes, image_size, &bundle_size);
     void **handle = program_register(bundle, &wrapper);
     CHECK(host_managed != NULL && *(int *)host_managed == 11);
     CHECK(add_to_zero(5) == 5);
@@ -231,7 +232,9 @@ refuses_damaged_bundles(void)
     const void *image;
     size_t image_bytes_found, size;
     uint64_t state = 1;
-    unsigned char *bundle = bundle_new(HA_FATBIN_ID, code, sizeof code, &size);
+    char id[HA_FATBIN_ID_BYTES];
+    (void)ha_fatbin_id(id);
+    unsigned char *bundle = bundle_new(id, code, sizeof code, &size);
     OK(ha_fatbin_pick(bundle, size, &image, &image_bytes_found));
     CHECK(image == bundle + BUNDLE_HEAD && image_bytes_found == sizeof code);
     OK(ha_fatbin_pick(code, sizeof code, &image, &image_bytes_found));
