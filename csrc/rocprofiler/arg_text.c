@@ -8,6 +8,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "core/readable.h"
 #include "rocprofiler/hip_op.h"
 #include "rocprofiler/sdk.h"
 
@@ -19,8 +20,11 @@ read_memory(const void *at, void *to, size_t bytes)
     struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)at, bytes};
     ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
 
-    if (got < 0 && (errno == ENOSYS || errno == EPERM)) {
-        memcpy(to, at, bytes); /* it isn't allowed to look */
+    if (got < 0 && (errno == ENOSYS || errno == EPERM)) { /* it isn't allowed to */
+        if (!ha_memory_readable(at, bytes)) {
+            return 0;
+        }
+        memcpy(to, at, bytes);
         return bytes;
     }
     return got > 0 ? (size_t)got : 0;
