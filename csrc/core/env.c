@@ -20,9 +20,11 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
                                 "numbers and commas, up to the first that is none."},
     [HA_ENV_CPU_EXEC] = {"HIPADAPT_CPU_EXEC", "fast",
                          "fast: vectorised lane loops where proved; reference: never."},
-    [HA_ENV_CPU_TARGET] = {"HIPADAPT_CPU_TARGET", "native",
-                           "Level of x86-64 that kernels are compiled for: native, or "
-                           "x86-64, x86-64-v2, x86-64-v3, x86-64-v4."},
+    [HA_ENV_CPU_TARGET] =
+        {"HIPADAPT_CPU_TARGET", "native",
+         "Level of the processor that kernels are compiled for: "
+         "native; x86-64, x86-64-v2, x86-64-v3, x86-64-v4; on aarch64 "
+         "armv8-a, armv8.1-a."},
     [HA_ENV_CHECK] =
         {"HIPADAPT_CHECK", NULL,
          "What kernels are checked for on the CPU device: memory, race, "

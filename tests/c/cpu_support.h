@@ -102,7 +102,7 @@ static const char image_source[] =
     "*)a[1];\n"
     "    out[2] = *(short *)a[2]; out[3] = *(float *)a[3]; }\n"
     /* fail: (int kind, uint64_t address): 0 a bad store, 1 a stack overflow, 2 an
-     * integer division by zero, 3 a trap */
+     * integer division by zero and a trap where that is no fault, 3 a trap */
     "static __attribute__((noinline)) int deeper(int depth) {\n"
     "    volatile char room[512]; room[0] = (char)depth;\n"
     "    return deeper(depth + 1) + room[0]; }\n"
@@ -111,7 +111,7 @@ static const char image_source[] =
     "    switch (*(int *)a[0]) {\n"
     "    case 0: *(volatile int *)(uintptr_t)*(uint64_t *)a[1] = 1; break;\n"
     "    case 1: zero = deeper(0); break;\n"
-    "    case 2: zero = 100 / zero; break;\n"
+    "    case 2: zero = 100 / zero; __builtin_trap();\n"
     "    default: __builtin_trap(); } }\n"
     /* meet: (int *data, int rounds): neighbours exchange values at barriers */
     "static void meet_r(void *const *a, struct ha_lane *l) {\n"

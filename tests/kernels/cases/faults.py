@@ -5,6 +5,7 @@ device after a reset.  A kernel may run for one second here.
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -117,6 +118,11 @@ def integer_division_by_zero(gpu: Gpu) -> Iterator[Check]:
     extern "C" __global__ void divide(int *p, int by) { p[threadIdx.x] = 7 / by; }"""
     memory = gpu.upload(np.zeros(64, np.int32))
     error = hip.hipError_t.hipErrorLaunchFailure
+    if platform.machine() == "aarch64":  # there it is no fault
+        values = InOut(np.ones(64, np.int32))
+        (got,) = gpu.run(source, "divide", 1, 64, values, np.int32(0))
+        yield same("quotient", got, np.zeros(64))
+        return
     yield from fails(gpu, source, "divide", (memory, np.int32(0)), error)
 
 
