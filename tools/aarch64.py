@@ -199,6 +199,7 @@ def settings_for(root: Path, site: Path) -> dict[str, str]:
         "PATH": f"{programs}:{os.environ['PATH']}",
         "CC": shlex.join(map(str, compiler)),
         "HIPADAPT_COMPILER": str(zig()),
+        "HIPADAPT_COMPILE_TIMEOUT": "600",
         "HIPADAPT_PROVIDER": "cpu",
         "HIPADAPT_WERROR": "1",
         "PYTHONPATH": str(site),
@@ -256,7 +257,7 @@ def main(arguments: list[str]) -> int:
         print(lacks)
         return SKIPPED
     for name, reason in {} if arguments else LEFT_OUT.items():
-        print(f"left out: {name}: {reason}")
+        print(f"left out: {name}: {reason}", flush=True)
     build = {"build": ["python3", "-m", "tools.native"]}
     commands = {shlex.join(arguments): arguments} if arguments else chosen()
     failed = run_all(build, settings) or run_all(commands, settings)
