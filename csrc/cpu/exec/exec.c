@@ -46,9 +46,9 @@ ha_exec_prepare(struct ha_launch *launch, unsigned threads)
     atomic_init(&launch->finished, false);
     /* The thread with the first ticket looks at the handlers again (run_chunks), but
      * others may begin before it has. */
-    if (!atomic_load_explicit(&handlers_installed, memory_order_relaxed)) {
+    if (!atomic_load_explicit(&handlers_installed, memory_order_acquire)) {
         ha_fault_install();
-        atomic_store_explicit(&handlers_installed, true, memory_order_relaxed);
+        atomic_store_explicit(&handlers_installed, true, memory_order_release);
     }
 }
 
