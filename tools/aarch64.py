@@ -52,6 +52,7 @@ LEFT_OUT = {
     "cpu/no_memory": "zig's linker has no --wrap",
     "cpu/process": "a forked child of many threads cannot start one",
     "rocprofiler/no_memory": "zig's linker has no --wrap",
+    "tool/watch": "a forked child of many threads cannot start one",
 }
 
 # Of tests/kernels: what depends on the machine.
