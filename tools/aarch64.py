@@ -40,7 +40,7 @@ SUITE = "bookworm"
 PYTHON = "3.11"  # of that suite
 GLIBC = "2.36"  # of that suite
 DEBIAN = (f"python{PYTHON}", f"libpython{PYTHON}-dev", "libstdc++6")
-PYPI = ("numpy>=1.24", "pytest>=8")
+PYPI = ("hypothesis>=6", "numpy>=1.24", "pytest>=8")
 
 # C tests that fail by the emulator or the linker, not by what they test.
 LEFT_OUT = {
