@@ -57,11 +57,11 @@ LEFT_OUT = {
 
 # Of tests/kernels: what depends on the machine.
 KERNELS = (
-    "atomic_of_every_type or barriers_in_nested or conversions or counting_barriers or "
-    "division_of_integers or function_pointers or half_sums or integer_functions or "
-    "lock_held or mathematics_in or message_passes or printf_formats or shuffles_of or "
-    "special_values or structs_by_value or swap_of_every or twenty_arguments or "
-    "virtual_functions"
+    "not lockstep and (atomic_of_every_type or barriers_in_nested or conversions or "
+    "counting_barriers or division_of_integers or function_pointers or half_sums or "
+    "integer_functions or lock_held or mathematics_in or message_passes or "
+    "printf_formats or shuffles_of or special_values or structs_by_value or "
+    "swap_of_every or twenty_arguments or virtual_functions)"
 )
 FUZZ_SECONDS = 45
 
