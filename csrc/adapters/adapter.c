@@ -25,13 +25,40 @@ take_none(struct ha_take *take, PyObject *object)
     return object == Py_None;
 }
 
-static inline void
-take_pointer_fields(struct ha_take *take, struct ha_pointer *pointer)
+/* All of it at one moment; false where the memory is gone. */
+static inline bool
+take_pointer_fields(const struct ha_types *types, PyObject *object,
+                    struct ha_view *view)
 {
-    struct ha_view *view = take->view;
-    view->ptr = pointer->ptr;
-    view->size = pointer->size;
-    view->readonly = pointer->readonly;
+    const struct ha_pointer *pointer = (struct ha_pointer *)object;
+    bool here;
+    HA_BEGIN_SECTION(object);
+    PyObject *owner = pointer->owner;
+    here = !ha_pointer_is_gone(types, pointer);
+    if (here && owner != NULL && Py_TYPE(owner) == types->allocation) {
+        here = ha_allocation_use(owner);
+        view->used = here ? owner : NULL;
+    }
+    if (here) {
+        view->ptr = pointer->ptr;
+        view->size = pointer->size;
+        view->readonly = pointer->readonly;
+        /* The memory has its own object, so that a later __init__ can't free it. */
+        view->owner = Py_XNewRef(owner);
+    }
+    HA_END_SECTION();
+    return here;
+}
+
+/* The same with the exception. */
+static inline int
+take_here(struct ha_types *types, PyObject *object, const struct ha_where *where,
+          struct ha_view *view)
+{
+    return take_pointer_fields(types, object, view)
+               ? 1
+               : ha_raise_gone(types, PyExc_ValueError, object, where->function,
+                               where->argument);
 }
 
 static int
@@ -40,20 +67,24 @@ take_pointer(struct ha_take *take, PyObject *object)
     if (!ha_pointer_check(take->types, object)) {
         return 0;
     }
-    struct ha_pointer *pointer = (struct ha_pointer *)object;
-    if (ha_pointer_is_gone(take->types, pointer)) {
-        return ha_raise_gone(take->types, PyExc_ValueError, pointer,
-                             take->where->function, take->where->argument);
+    struct ha_view *view = take->view;
+    if (take_here(take->types, object, take->where, view) < 0) {
+        return -1;
     }
-    take_pointer_fields(take, pointer);
     if (ha_is_native(Py_TYPE(object))) {
-        /* The memory has its own object, so that a later __init__ can't free it. */
-        take->view->owner = Py_XNewRef(pointer->owner);
         return 1;
     }
     /* A subclass may free its memory when it dies: the instance itself is kept. */
-    take->view->owner = ha_pointer_keeper(pointer);
-    return take->view->owner == NULL ? -1 : 1;
+    if (view->owner == NULL) {
+        view->owner = Py_NewRef(object);
+        return 1;
+    }
+    PyObject *both = PyTuple_Pack(2, object, view->owner);
+    if (both == NULL) {
+        return -1;
+    }
+    Py_SETREF(view->owner, both);
+    return 1;
 }
 
 struct ha_adapter {
@@ -182,14 +213,7 @@ ha_ptr_from(struct ha_types *types, PyObject *object, const struct ha_where *whe
     int status;
     if (type == types->device_array || type == types->pointer) {
         /* The same as row "Pointer", without the walk over the bases. */
-        struct ha_pointer *pointer = (struct ha_pointer *)object;
-        if (ha_pointer_is_gone(types, pointer)) {
-            return ha_raise_gone(types, PyExc_ValueError, pointer, where->function,
-                                 where->argument);
-        }
-        take_pointer_fields(&take, pointer);
-        out->owner = Py_XNewRef(pointer->owner);
-        status = 1;
+        status = take_here(types, object, where, out);
     } else if (type == &PyLong_Type) {
         status = ha_take_integer(&take, object);
     } else if (has_only_buffer(type)) {

@@ -6,25 +6,29 @@
 #include <stdlib.h>
 
 #include "adapters/memory.h"
+#include "adapters/together.h"
 #include "adapters/type.h"
 #include "adapters/types.h"
 
 #define HOST_ALIGNMENT 64 /* bytes; what XLA asks for */
 
+/* Of `state`: the memory is gone, or goes with the last that uses it; without bytes
+ * there was none.  Above that, USER for each of those. */
+enum { CLOSED = 1, USER = 2 };
+
 struct allocation {
     PyObject_HEAD
     void *address; /* owned, or NULL */
-    bool closed;   /* the memory is gone; without bytes there was none */
+    Py_ssize_t state;
     enum ha_memory_place place;
     const struct ha_memory_hooks *memory; /* static; not NULL for memory of HIP */
 };
 
+/* Whoever takes the address frees it. */
 static void
-allocation_free(struct allocation *self)
+free_now(struct allocation *self)
 {
-    void *address = self->address;
-    self->address = NULL;
-    self->closed = true;
+    void *address = HA_SWAP(self->address, NULL);
     if (address == NULL) {
         return;
     }
@@ -32,6 +36,15 @@ allocation_free(struct allocation *self)
         free(address);
     } else {
         self->memory->release(self->place, address);
+    }
+}
+
+/* What a call uses goes when that has ended. */
+static void
+allocation_free(struct allocation *self)
+{
+    if (__atomic_fetch_or(&self->state, CLOSED, __ATOMIC_ACQ_REL) < USER) {
+        free_now(self);
     }
 }
 
@@ -55,14 +68,35 @@ allocation_close(PyObject *self, PyObject *unused)
 bool
 ha_allocation_is_closed(const PyObject *owner)
 {
-    return ((const struct allocation *)owner)->closed;
+    return (HA_READ(((const struct allocation *)owner)->state) & CLOSED) != 0;
+}
+
+bool
+ha_allocation_use(PyObject *owner)
+{
+    struct allocation *self = (struct allocation *)owner;
+    if ((HA_ADD(self->state, USER) & CLOSED) == 0) {
+        return true;
+    }
+    ha_allocation_leave(owner);
+    return false;
+}
+
+void
+ha_allocation_leave(PyObject *owner)
+{
+    struct allocation *self = (struct allocation *)owner;
+    if (HA_ADD(self->state, -USER) == USER + CLOSED) {
+        free_now(self);
+    }
 }
 
 void
 ha_allocation_forget(PyObject *owner)
 {
-    ((struct allocation *)owner)->address = NULL;
-    ((struct allocation *)owner)->closed = true;
+    struct allocation *self = (struct allocation *)owner;
+    (void)HA_SWAP(self->address, NULL);
+    (void)__atomic_fetch_or(&self->state, CLOSED, __ATOMIC_ACQ_REL);
 }
 
 static PyMethodDef allocation_methods[] = {
@@ -114,7 +148,7 @@ ha_allocation_new(struct ha_types *types, enum ha_memory_place place, int device
         return NULL;
     }
     self->address = NULL;
-    self->closed = false;
+    self->state = 0;
     self->place = place;
     self->memory = types->memory;
     if (bytes > 0 &&

@@ -32,7 +32,7 @@ ha_array_set_shape(struct ha_device_array *self, int ndim, const Py_ssize_t *dim
         shape[ndim + i] = stride;
         stride *= shape[i] == 0 ? 1 : shape[i];
     }
-    self->shape = shape;
+    HA_PUBLISH(self->shape, shape);
     self->ndim = ndim;
     self->format = *format;
     if (old != NULL && old != self->inline_shape) {
@@ -125,22 +125,72 @@ ha_device_array_new(struct ha_types *types, void *ptr, size_t nbytes)
                                      NULL);
 }
 
+/* All but the memory, and the type, which take references. */
+static void
+copy_fields(const struct ha_device_array *from, struct ha_device_array *to)
+{
+    to->typestr = Py_XNewRef(from->typestr);
+    to->stream = Py_XNewRef(from->stream);
+    to->stream_address = from->stream_address;
+    to->format = from->format;
+    to->ndim = from->ndim;
+    to->device = from->device;
+    to->limit = from->limit;
+    to->place = from->place;
+    to->source_readonly = from->source_readonly;
+}
+
+int
+ha_array_see(PyObject *self, struct ha_device_array *seen)
+{
+    const struct ha_device_array *array = (struct ha_device_array *)self;
+    int status = 0;
+    HA_BEGIN_SECTION(self);
+    seen->shape = seen->inline_shape;
+    if (array->ndim > HA_INLINE_DIMS) {
+        seen->shape = PyMem_New(Py_ssize_t, 2 * (size_t)array->ndim);
+    }
+    if (seen->shape == NULL) {
+        PyErr_NoMemory();
+        status = -1;
+    } else {
+        memcpy(seen->shape, array->shape,
+               2 * (size_t)array->ndim * sizeof *array->shape);
+        ha_pointer_copy(&array->base, &seen->base);
+        copy_fields(array, seen);
+    }
+    HA_END_SECTION();
+    return status;
+}
+
+void
+ha_array_unsee(struct ha_device_array *seen)
+{
+    if (seen->shape != seen->inline_shape) {
+        PyMem_Free(seen->shape);
+    }
+    Py_XDECREF(seen->typestr);
+    ha_release(seen->stream);
+    ha_pointer_unsee(&seen->base);
+}
+
 PyObject *
-ha_array_part(struct ha_types *types, struct ha_device_array *parent, Py_ssize_t offset,
+ha_array_part(struct ha_types *types, PyObject *self,
+              const struct ha_device_array *parent, Py_ssize_t offset,
               const Py_ssize_t *dims)
 {
-    PyTypeObject *type = PyObject_TypeCheck((PyObject *)parent, types->device_array)
+    PyTypeObject *type = PyObject_TypeCheck(self, types->device_array)
                              ? types->device_array
                              : types->nd_buffer;
     Py_ssize_t bytes = 0;
     if (ha_pointer_is_gone(types, &parent->base)) {
-        ha_raise_gone(types, PyExc_ValueError, &parent->base,
-                      ha_short_name(Py_TYPE(parent)), NULL);
+        ha_raise_gone(types, PyExc_ValueError, self, ha_short_name(Py_TYPE(self)),
+                      NULL);
         return NULL;
     }
     ha_shape_bytes(parent->ndim, dims, parent->format.size,
                    &bytes); /* part of parent */
-    PyObject *owner = ha_pointer_keeper(&parent->base);
+    PyObject *owner = ha_pointer_keeper(self, &parent->base);
     if (owner == NULL) {
         return NULL;
     }

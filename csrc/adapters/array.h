@@ -2,7 +2,8 @@
 /* Arrays: an address with shape and element type, which NDBuffer and DeviceArray are.
  *
  * An array is always C-contiguous; address arithmetic comes from shape and element size
- * alone.  All functions need the GIL. */
+ * alone.  Functions that only read take a copy of the fields (ha_array_see), an array
+ * that nobody else has, or one in a critical section.  All functions need the GIL. */
 #ifndef HA_ADAPTERS_ARRAY_H
 #define HA_ADAPTERS_ARRAY_H
 
@@ -40,10 +41,14 @@ struct ha_device_array {
  * array and the reference as they were. */
 int ha_array_set_shape(struct ha_device_array *self, int ndim, const Py_ssize_t *dims,
                        const struct ha_format *format, PyObject *typestr);
-/* A new NDBuffer or DeviceArray (after the class of `parent`) for part of its memory.
- */
-PyObject *ha_array_part(struct ha_types *types, struct ha_device_array *parent,
-                        Py_ssize_t offset, const Py_ssize_t *dims);
+/* Copies the fields; see pointer.h.  0, or -1 without memory for a long shape. */
+int ha_array_see(PyObject *self, struct ha_device_array *seen);
+void ha_array_unsee(struct ha_device_array *seen);
+/* A new NDBuffer or DeviceArray (after the class of `parent`) for part of the memory
+ * that was seen. */
+PyObject *ha_array_part(struct ha_types *types, PyObject *parent,
+                        const struct ha_device_array *seen, Py_ssize_t offset,
+                        const Py_ssize_t *dims);
 /* An array of `type` (NDBuffer or DeviceArray) over memory that `owner` (stolen, may be
  * NULL) keeps. */
 struct ha_device_array *ha_array_make(PyTypeObject *type, void *ptr, Py_ssize_t bytes,

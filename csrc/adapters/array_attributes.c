@@ -14,35 +14,30 @@
 #include "adapters/type.h"
 #include "adapters/types.h"
 
+/* ---- read from fields that stay what they are meanwhile ---- */
+
 static PyObject *
-get_shape(PyObject *self, void *closure)
+shape_of(const struct ha_device_array *array)
 {
-    const struct ha_device_array *array = (struct ha_device_array *)self;
-    (void)closure;
     return ha_sizes_tuple(array->ndim, array->shape, 1);
 }
 
 static PyObject *
-get_strides(PyObject *self, void *closure)
+strides_of(const struct ha_device_array *array)
 {
-    const struct ha_device_array *array = (struct ha_device_array *)self;
-    (void)closure;
     return ha_sizes_tuple(array->ndim, array->shape + array->ndim, array->format.size);
 }
 
 static PyObject *
-get_ndim(PyObject *self, void *closure)
+ndim_of(const struct ha_device_array *array)
 {
-    (void)closure;
-    return PyLong_FromLong(((struct ha_device_array *)self)->ndim);
+    return PyLong_FromLong(array->ndim);
 }
 
 static PyObject *
-get_rank(PyObject *self, void *closure)
+rank_of(const struct ha_device_array *array)
 {
-    const struct ha_device_array *array = (struct ha_device_array *)self;
     long rank = 0;
-    (void)closure;
     for (int i = 0; i < array->ndim; i++) {
         rank += array->shape[i] > 1;
     }
@@ -50,25 +45,21 @@ get_rank(PyObject *self, void *closure)
 }
 
 static PyObject *
-get_size(PyObject *self, void *closure)
+size_of(const struct ha_device_array *array)
 {
-    (void)closure;
-    return PyLong_FromSsize_t(ha_array_count((struct ha_device_array *)self));
+    return PyLong_FromSsize_t(ha_array_count(array));
 }
 
 static PyObject *
-get_nbytes(PyObject *self, void *closure)
+nbytes_of(const struct ha_device_array *array)
 {
-    const struct ha_device_array *array = (struct ha_device_array *)self;
-    (void)closure;
     return PyLong_FromSsize_t(ha_array_count(array) * array->format.size);
 }
 
 static PyObject *
-get_itemsize(PyObject *self, void *closure)
+itemsize_of(const struct ha_device_array *array)
 {
-    (void)closure;
-    return PyLong_FromSsize_t(((struct ha_device_array *)self)->format.size);
+    return PyLong_FromSsize_t(array->format.size);
 }
 
 static PyObject *
@@ -80,10 +71,8 @@ interface_typestr(const struct ha_device_array *array)
 }
 
 static PyObject *
-get_typestr(PyObject *self, void *closure)
+typestr_of(const struct ha_device_array *array)
 {
-    const struct ha_device_array *array = (struct ha_device_array *)self;
-    (void)closure;
     if (array->typestr != NULL && !ha_elements_check(array->typestr)) {
         return Py_NewRef(array->typestr);
     }
@@ -97,12 +86,10 @@ get_typestr(PyObject *self, void *closure)
 }
 
 static PyObject *
-get_type_name(PyObject *self, void *closure)
+type_name_of(const struct ha_device_array *array)
 {
-    const struct ha_device_array *array = (struct ha_device_array *)self;
     char text[HA_FORMAT_TEXT_CHARS];
     const char *name = ha_format_name(&array->format);
-    (void)closure;
     if (name == NULL) {
         ha_format_typestr(&array->format, text);
         name = text;
@@ -111,46 +98,76 @@ get_type_name(PyObject *self, void *closure)
 }
 
 static PyObject *
+is_read_only_of(const struct ha_device_array *array)
+{
+    return PyBool_FromLong(array->base.readonly);
+}
+
+static PyObject *
+stream_of(const struct ha_device_array *array)
+{
+    if (array->stream == NULL) {
+        Py_RETURN_NONE;
+    }
+    return PyLong_FromUnsignedLongLong(array->stream_address);
+}
+
+/* ---- attributes ---- */
+
+#define GETTER(name)                                                                   \
+    static PyObject *get_##name(PyObject *self, void *Py_UNUSED(closure))              \
+    {                                                                                  \
+        PyObject *value;                                                               \
+        HA_BEGIN_SECTION(self);                                                        \
+        value = name##_of((struct ha_device_array *)self);                             \
+        HA_END_SECTION();                                                              \
+        return value;                                                                  \
+    }
+
+GETTER(shape)
+GETTER(strides)
+GETTER(ndim)
+GETTER(rank)
+GETTER(size)
+GETTER(nbytes)
+GETTER(itemsize)
+GETTER(typestr)
+GETTER(type_name)
+GETTER(is_read_only)
+GETTER(stream)
+
+static PyObject *
 get_owner(PyObject *self, void *closure)
 {
     struct ha_types *types = ha_types_of_type(Py_TYPE(self));
-    PyObject *owner = ((struct ha_pointer *)self)->owner;
+    struct ha_pointer seen;
     (void)closure;
+    ha_pointer_see(self, &seen);
+    PyObject *owner = seen.owner;
     if (owner != NULL && Py_TYPE(owner) == types->hold) {
         owner = ((struct ha_hold *)owner)->buffer.obj;
     }
-    return Py_NewRef(owner == NULL ? Py_None : owner);
+    owner = Py_NewRef(owner == NULL ? Py_None : owner);
+    ha_pointer_unsee(&seen);
+    return owner;
 }
 
 static PyObject *
 get_memory(PyObject *self, void *closure)
 {
+    struct ha_device_array seen;
     int device;
     (void)closure;
-    enum ha_memory_place place = ha_array_locate(
-        ha_types_of_type(Py_TYPE(self)), (struct ha_device_array *)self, &device);
+    if (ha_array_see(self, &seen) < 0) {
+        return NULL;
+    }
+    enum ha_memory_place place =
+        ha_array_locate(ha_types_of_type(Py_TYPE(self)), &seen, &device);
+    ha_array_unsee(&seen);
     if (place == HA_PLACE_UNKNOWN) {
         Py_RETURN_NONE;
     }
     return PyUnicode_FromString(ha_place_name(place));
-}
-
-static PyObject *
-get_is_read_only(PyObject *self, void *closure)
-{
-    (void)closure;
-    return PyBool_FromLong(((struct ha_device_array *)self)->base.readonly);
-}
-
-static PyObject *
-get_stream_as_int(PyObject *self, void *closure)
-{
-    const struct ha_device_array *array = (struct ha_device_array *)self;
-    (void)closure;
-    if (array->stream == NULL) {
-        Py_RETURN_NONE;
-    }
-    return PyLong_FromUnsignedLongLong(array->stream_address);
 }
 
 /* ---- CUDA array interface ---- */
@@ -194,23 +211,15 @@ set_descr(PyObject *dict, struct ha_types *types, const struct ha_device_array *
 
 /* stream is None where consumers have nothing to wait for. */
 static PyObject *
-get_cuda_array_interface(PyObject *self, void *closure)
+interface_of(struct ha_types *types, const struct ha_device_array *array)
 {
-    const struct ha_device_array *array = (struct ha_device_array *)self;
-    struct ha_types *types = ha_types_of_type(Py_TYPE(self));
-    (void)closure;
-    if (ha_pointer_is_gone(types, &array->base)) {
-        ha_raise_gone(types, PyExc_ValueError, &array->base, "__cuda_array_interface__",
-                      NULL);
-        return NULL;
-    }
     PyObject *result = PyDict_New();
     if (result != NULL &&
-        (set_entry(result, types->str_shape, get_shape(self, NULL)) < 0 ||
+        (set_entry(result, types->str_shape, shape_of(array)) < 0 ||
          set_entry(result, types->str_typestr, interface_typestr(array)) < 0 ||
          set_entry(result, types->str_data, interface_data(array)) < 0 ||
          set_entry(result, types->str_strides, Py_NewRef(Py_None)) < 0 ||
-         set_entry(result, types->str_stream, get_stream_as_int(self, NULL)) < 0 ||
+         set_entry(result, types->str_stream, stream_of(array)) < 0 ||
          set_entry(result, types->str_version, PyLong_FromLong(3)) < 0 ||
          set_descr(result, types, array) < 0)) {
         Py_CLEAR(result);
@@ -218,14 +227,32 @@ get_cuda_array_interface(PyObject *self, void *closure)
     return result;
 }
 
+static PyObject *
+get_cuda_array_interface(PyObject *self, void *closure)
+{
+    struct ha_types *types = ha_types_of_type(Py_TYPE(self));
+    struct ha_device_array seen;
+    PyObject *result = NULL;
+    (void)closure;
+    if (ha_array_see(self, &seen) < 0) {
+        return NULL;
+    }
+    if (ha_pointer_is_gone(types, &seen.base)) {
+        ha_raise_gone(types, PyExc_ValueError, self, "__cuda_array_interface__", NULL);
+    } else {
+        result = interface_of(types, &seen);
+    }
+    ha_array_unsee(&seen);
+    return result;
+}
+
 /* ---- text and table ---- */
 
-PyObject *
-ha_array_repr(PyObject *self)
+static PyObject *
+repr_of(PyObject *self, const struct ha_device_array *array)
 {
-    const struct ha_device_array *array = (struct ha_device_array *)self;
-    PyObject *shape = get_shape(self, NULL);
-    PyObject *typestr = get_typestr(self, NULL);
+    PyObject *shape = shape_of(array);
+    PyObject *typestr = typestr_of(array);
     PyObject *result = NULL;
     if (shape != NULL && typestr != NULL) {
         const char *readonly = array->base.readonly ? ", read-only" : "";
@@ -242,6 +269,18 @@ ha_array_repr(PyObject *self)
     }
     Py_XDECREF(shape);
     Py_XDECREF(typestr);
+    return result;
+}
+
+PyObject *
+ha_array_repr(PyObject *self)
+{
+    struct ha_device_array seen;
+    if (ha_array_see(self, &seen) < 0) {
+        return NULL;
+    }
+    PyObject *result = repr_of(self, &seen);
+    ha_array_unsee(&seen);
     return result;
 }
 
@@ -271,7 +310,7 @@ PyGetSetDef ha_array_getset[] = {
          "'device', 'pinned', 'managed', 'host', or None where HIP does not know\n"
          "the address."),
      NULL},
-    {"stream_as_int", get_stream_as_int, NULL,
+    {"stream_as_int", get_stream, NULL,
      PyDoc_STR("Address of the stream to wait for, or None."), NULL},
     {"__cuda_array_interface__", get_cuda_array_interface, NULL,
      PyDoc_STR("CUDA array interface, version 3; a new dict each time."), NULL},

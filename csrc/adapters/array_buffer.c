@@ -25,7 +25,7 @@ struct export
 };
 
 static struct export *
-export_new(struct ha_device_array *array)
+export_new(PyObject *self, const struct ha_device_array *array)
 {
     size_t bytes = offsetof(struct export, shape) +
                    2 * (size_t)array->ndim * sizeof(Py_ssize_t) + HA_FORMAT_TEXT_CHARS;
@@ -34,7 +34,7 @@ export_new(struct ha_device_array *array)
         PyErr_NoMemory();
         return NULL;
     }
-    export->keeper = ha_pointer_keeper(&array->base);
+    export->keeper = ha_pointer_keeper(self, &array->base);
     if (export->keeper == NULL) {
         PyMem_Free(export);
         return NULL;
@@ -71,15 +71,14 @@ has_format(const struct ha_device_array *array)
     return false;
 }
 
-int
-ha_array_getbuffer(PyObject *self, Py_buffer *buffer, int flags)
+static int
+fill_buffer(PyObject *self, const struct ha_device_array *array, Py_buffer *buffer,
+            int flags)
 {
-    struct ha_device_array *array = (struct ha_device_array *)self;
     struct ha_types *types = ha_types_of_type(Py_TYPE(self));
     int device;
-    buffer->obj = NULL;
     if (ha_pointer_is_gone(types, &array->base)) {
-        return ha_raise_gone(types, PyExc_BufferError, &array->base,
+        return ha_raise_gone(types, PyExc_BufferError, self,
                              ha_short_name(Py_TYPE(self)), NULL);
     }
     if (!ha_place_is_host(ha_array_locate(types, array, &device)) ||
@@ -97,7 +96,7 @@ ha_array_getbuffer(PyObject *self, Py_buffer *buffer, int flags)
         PyErr_SetString(PyExc_BufferError, "memory is read-only");
         return -1;
     }
-    struct export *export = export_new(array);
+    struct export *export = export_new(self, array);
     if (export == NULL) {
         return -1;
     }
@@ -121,6 +120,19 @@ ha_array_getbuffer(PyObject *self, Py_buffer *buffer, int flags)
     buffer->internal = export;
     buffer->obj = Py_NewRef(self);
     return 0;
+}
+
+int
+ha_array_getbuffer(PyObject *self, Py_buffer *buffer, int flags)
+{
+    struct ha_device_array seen;
+    buffer->obj = NULL;
+    if (ha_array_see(self, &seen) < 0) {
+        return -1;
+    }
+    int status = fill_buffer(self, &seen, buffer, flags);
+    ha_array_unsee(&seen);
+    return status;
 }
 
 void

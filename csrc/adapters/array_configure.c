@@ -11,6 +11,7 @@
 #include "adapters/format.h"
 #include "adapters/message.h"
 #include "adapters/pointer.h"
+#include "adapters/saved_error.h"
 #include "adapters/stream.h"
 #include "adapters/strides.h"
 #include "adapters/take.h"
@@ -192,7 +193,8 @@ check_bytes(const struct plan *plan, const struct ha_device_array *array,
     return 0;
 }
 
-/* Nothing fails here but the memory for a long shape, before anything is changed. */
+/* Nothing fails here but the memory for a long shape, before anything is changed.
+ * plan->stream is what has gone out of the array then. */
 static int
 apply(struct plan *plan, struct ha_device_array *array, Py_ssize_t bytes)
 {
@@ -202,17 +204,31 @@ apply(struct plan *plan, struct ha_device_array *array, Py_ssize_t bytes)
     }
     plan->typestr = NULL;
     if (plan->has_stream) {
+        PyObject *old = array->stream;
         array->stream_address = plan->stream_address;
-        Py_XSETREF(array->stream, Py_XNewRef(plan->stream));
+        array->stream = plan->stream;
+        plan->stream = old;
         if (array->stream != NULL && !PyObject_GC_IsTracked((PyObject *)array)) {
             PyObject_GC_Track((PyObject *)array);
         }
     }
     array->base.readonly = plan->readonly;
     if (array->base.size >= 0 || plan->force) {
-        array->base.size = bytes;
+        HA_PUBLISH(array->base.size, bytes);
     }
     return 0;
+}
+
+/* What the plan begins with: the array as it is. */
+static void
+plan_from(struct plan *plan, const struct ha_device_array *array)
+{
+    memset(plan, 0, sizeof *plan);
+    plan->ndim = array->ndim;
+    memcpy(plan->dims, array->shape, (size_t)array->ndim * sizeof plan->dims[0]);
+    plan->format = array->format;
+    plan->readonly = array->base.readonly;
+    plan->itemsize = -1;
 }
 
 PyObject *
@@ -227,17 +243,12 @@ ha_array_configure(PyObject *self, PyObject *args, PyObject *kwargs)
         PyErr_SetString(PyExc_TypeError, "configure() takes keyword arguments only");
         return NULL;
     }
-    if (ha_pointer_is_gone(types, &array->base)) {
-        ha_raise_gone(types, PyExc_ValueError, &array->base, "configure", NULL);
+    if (ha_pointer_need(types, PyExc_ValueError, self, "configure") < 0) {
         return NULL;
     }
-    memset(&plan, 0, sizeof plan);
-    plan.ndim = array->ndim;
-    memcpy(plan.dims, array->shape, (size_t)array->ndim * sizeof plan.dims[0]);
-    plan.format = array->format;
-    plan.typestr = NULL;
-    plan.readonly = array->base.readonly;
-    plan.itemsize = -1;
+    HA_BEGIN_SECTION(self);
+    plan_from(&plan, array);
+    HA_END_SECTION();
     PyObject *name, *value;
     Py_ssize_t position = 0;
     while (kwargs != NULL && PyDict_Next(kwargs, &position, &name, &value)) {
@@ -245,15 +256,16 @@ ha_array_configure(PyObject *self, PyObject *args, PyObject *kwargs)
             goto done;
         }
     }
+    HA_BEGIN_SECTION(self);
     if (!plan.has_typestr) {
         plan.typestr = Py_XNewRef(array->typestr);
     }
-    if (check_itemsize(&plan) < 0 || check_bytes(&plan, array, &bytes) < 0) {
-        goto done;
+    if (check_itemsize(&plan) == 0 && check_bytes(&plan, array, &bytes) == 0) {
+        status = apply(&plan, array, bytes);
     }
-    status = apply(&plan, array, bytes);
+    HA_END_SECTION();
 done:
     Py_XDECREF(plan.typestr);
-    Py_XDECREF(plan.stream);
+    ha_release(plan.stream);
     return status < 0 ? NULL : Py_NewRef(self);
 }

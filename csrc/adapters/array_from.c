@@ -150,8 +150,7 @@ made_owner(struct ha_types *types, struct made *made, PyObject *named, PyObject 
         return -1;
     }
     if (named == Py_None) {
-        *owner = made->view.owner;
-        made->view.owner = NULL;
+        *owner = ha_view_take_owner(&made->view);
     } else if (made->view.owner == NULL || made->view.owner == named) {
         *owner = Py_NewRef(named);
     } else if ((*owner = PyTuple_Pack(2, named, made->view.owner)) == NULL) {

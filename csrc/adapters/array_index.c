@@ -130,7 +130,7 @@ part_is_contiguous(const struct ha_device_array *array, const struct part *part)
 }
 
 static PyObject *
-make_part(struct ha_device_array *array, const struct part *part)
+make_part(PyObject *self, const struct ha_device_array *array, const struct part *part)
 {
     if (!part_is_contiguous(array, part)) {
         PyErr_SetString(
@@ -145,27 +145,32 @@ make_part(struct ha_device_array *array, const struct part *part)
         offset += part->start[axis] * stride;
         stride *= array->shape[axis];
     }
-    return ha_array_part(ha_types_of_type(Py_TYPE(array)), array, offset, part->count);
+    return ha_array_part(ha_types_of_type(Py_TYPE(self)), self, array, offset,
+                         part->count);
 }
 
 PyObject *
 ha_array_subscript(PyObject *self, PyObject *key)
 {
-    struct ha_device_array *array = (struct ha_device_array *)self;
+    struct ha_device_array seen;
     struct part part;
+    PyObject *result = NULL;
     PyObject *keys = PyTuple_Check(key) ? Py_NewRef(key) : PyTuple_Pack(1, key);
-    if (keys == NULL) {
+    if (keys == NULL || ha_array_see(self, &seen) < 0) {
+        Py_XDECREF(keys);
         return NULL;
     }
-    int status = select_part(array, keys, &part);
+    if (select_part(&seen, keys, &part) == 0) {
+        result = make_part(self, &seen, &part);
+    }
+    ha_array_unsee(&seen);
     Py_DECREF(keys);
-    return status < 0 ? NULL : make_part(array, &part);
+    return result;
 }
 
-PyObject *
-ha_array_item(PyObject *self, Py_ssize_t index)
+static PyObject *
+item_of(PyObject *self, const struct ha_device_array *array, Py_ssize_t index)
 {
-    struct ha_device_array *array = (struct ha_device_array *)self;
     struct part part;
     if (array->ndim == 0) {
         PyErr_SetString(PyExc_TypeError, "an array without dimensions is not iterable");
@@ -179,5 +184,17 @@ ha_array_item(PyObject *self, Py_ssize_t index)
     select_all(array, 0, array->ndim, &part);
     part.start[0] = index;
     part.count[0] = 1;
-    return make_part(array, &part);
+    return make_part(self, array, &part);
+}
+
+PyObject *
+ha_array_item(PyObject *self, Py_ssize_t index)
+{
+    struct ha_device_array seen;
+    if (ha_array_see(self, &seen) < 0) {
+        return NULL;
+    }
+    PyObject *item = item_of(self, &seen, index);
+    ha_array_unsee(&seen);
+    return item;
 }

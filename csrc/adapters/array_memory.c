@@ -97,7 +97,7 @@ ha_array_move(struct ha_types *types, void *dst, enum ha_memory_place to,
 }
 
 struct ha_device_array *
-ha_array_copy(struct ha_types *types, struct ha_device_array *array,
+ha_array_copy(struct ha_types *types, const struct ha_device_array *array,
               enum ha_memory_place place)
 {
     int device;

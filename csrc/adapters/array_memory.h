@@ -26,7 +26,7 @@ struct ha_device_array *ha_array_allocate(struct ha_types *types,
                                           const struct ha_format *format);
 /* The same elements in memory of its own, complete on return. */
 struct ha_device_array *ha_array_copy(struct ha_types *types,
-                                      struct ha_device_array *array,
+                                      const struct ha_device_array *array,
                                       enum ha_memory_place place);
 /* Copies between places; 0 or -1. */
 int ha_array_move(struct ha_types *types, void *dst, enum ha_memory_place to,

@@ -19,14 +19,64 @@
 
 /* ---- bytes from and to arrays ---- */
 
-/* Arguments (array, memory): the array, its place, and a view of the memory. */
+/* One array and memory of the host. */
+struct transfer {
+    struct ha_device_array array; /* as it was seen */
+    struct ha_view used;          /* its memory, which stays meanwhile */
+    struct ha_view view;          /* the other memory */
+    enum ha_memory_place place;   /* of the array */
+};
+
+static void
+transfer_end(struct transfer *transfer)
+{
+    ha_view_release(&transfer->view);
+    ha_view_release(&transfer->used);
+    ha_array_unsee(&transfer->array);
+}
+
+/* Views of both, whose lengths are the same, and no work in flight. */
+static int
+read_both(struct ha_types *types, const struct ha_where where[2], PyObject *const *args,
+          unsigned flags, struct transfer *transfer)
+{
+    const struct ha_device_array *array = &transfer->array;
+    struct ha_view *view = &transfer->view;
+    int device;
+    if (ha_pointer_is_gone(types, &array->base)) {
+        return ha_raise_gone(types, PyExc_BufferError, args[0], where[0].function,
+                             where[0].argument);
+    }
+    size_t bytes = (size_t)ha_array_bytes(array);
+    if (ha_ptr_from(types, args[0], &where[0], 0, &transfer->used) < 0 ||
+        ha_ptr_from(types, args[1], &where[1], flags, view) < 0) {
+        return -1;
+    }
+    if (view->size < 0 || (size_t)view->size != bytes) {
+        return ha_raise(PyExc_ValueError, &where[1],
+                        "must have the %zu bytes of the array, not %zd", bytes,
+                        view->size);
+    }
+    transfer->place = ha_array_locate(types, array, &device);
+    if (bytes > 0 && transfer->place == HA_PLACE_UNKNOWN) {
+        return ha_raise(PyExc_BufferError, &where[0], "has no memory that HIP knows");
+    }
+    if (transfer->used.ptr != array->base.ptr) {
+        return ha_raise(PyExc_BufferError, &where[0], "changed while it was read");
+    }
+    return transfer->place == HA_PLACE_HOST || bytes == 0
+               ? 0
+               : ha_array_wait(types, array, device);
+}
+
+/* Arguments (array, memory); 0, or -1 with nothing to end. */
 static int
 read_transfer(struct ha_types *types, const struct ha_where where[2],
               PyObject *const *args, Py_ssize_t count, unsigned flags,
-              enum ha_memory_place *place, struct ha_view *view)
+              struct transfer *transfer)
 {
-    int device;
-    ha_view_init(view);
+    ha_view_init(&transfer->used);
+    ha_view_init(&transfer->view);
     if (count != 2) {
         PyErr_Format(PyExc_TypeError, "%s() takes 2 arguments (%zd given)",
                      where[0].function, count);
@@ -35,30 +85,11 @@ read_transfer(struct ha_types *types, const struct ha_where where[2],
     if (!PyObject_TypeCheck(args[0], types->nd_buffer)) {
         return ha_refuse(&where[0], "an NDBuffer or a DeviceArray", args[0]);
     }
-    struct ha_device_array *array = (struct ha_device_array *)args[0];
-    if (ha_pointer_is_gone(types, &array->base)) {
-        return ha_raise_gone(types, PyExc_BufferError, &array->base, where[0].function,
-                             where[0].argument);
-    }
-    size_t bytes = (size_t)ha_array_bytes(array);
-    if (ha_ptr_from(types, args[1], &where[1], flags, view) < 0) {
+    if (ha_array_see(args[0], &transfer->array) < 0) {
         return -1;
     }
-    if (view->size < 0 || (size_t)view->size != bytes) {
-        ha_raise(PyExc_ValueError, &where[1],
-                 "must have the %zu bytes of the array, not %zd", bytes, view->size);
-        ha_view_release(view);
-        return -1;
-    }
-    *place = ha_array_locate(types, array, &device);
-    if (bytes > 0 && *place == HA_PLACE_UNKNOWN) {
-        ha_raise(PyExc_BufferError, &where[0], "has no memory that HIP knows");
-        ha_view_release(view);
-        return -1;
-    }
-    if (*place != HA_PLACE_HOST && bytes > 0 &&
-        ha_array_wait(types, array, device) < 0) {
-        ha_view_release(view);
+    if (read_both(types, where, args, flags, transfer) < 0) {
+        transfer_end(transfer);
         return -1;
     }
     return 0;
@@ -70,15 +101,14 @@ array_read(PyObject *module, PyObject *const *args, Py_ssize_t count)
     static const struct ha_where where[2] = {{"array_read", "array"},
                                              {"array_read", "out"}};
     struct ha_types *types = ha_types_of(module);
-    enum ha_memory_place place;
-    struct ha_view view;
-    if (read_transfer(types, where, args, count, HA_WRITE, &place, &view) < 0) {
+    struct transfer transfer;
+    if (read_transfer(types, where, args, count, HA_WRITE, &transfer) < 0) {
         return NULL;
     }
-    struct ha_device_array *array = (struct ha_device_array *)args[0];
-    int status = ha_array_move(types, view.ptr, HA_PLACE_HOST, array->base.ptr, place,
-                               (size_t)view.size);
-    ha_view_release(&view);
+    int status =
+        ha_array_move(types, transfer.view.ptr, HA_PLACE_HOST, transfer.array.base.ptr,
+                      transfer.place, (size_t)transfer.view.size);
+    transfer_end(&transfer);
     return status < 0 ? NULL : Py_NewRef(Py_None);
 }
 
@@ -88,32 +118,29 @@ array_write(PyObject *module, PyObject *const *args, Py_ssize_t count)
     static const struct ha_where where[2] = {{"array_write", "array"},
                                              {"array_write", "data"}};
     struct ha_types *types = ha_types_of(module);
-    enum ha_memory_place place;
-    struct ha_view view;
-    if (read_transfer(types, where, args, count, 0, &place, &view) < 0) {
+    struct transfer transfer;
+    if (read_transfer(types, where, args, count, 0, &transfer) < 0) {
         return NULL;
     }
-    struct ha_device_array *array = (struct ha_device_array *)args[0];
     int status = -1;
-    if (array->base.readonly) {
+    if (transfer.array.base.readonly) {
         ha_raise(PyExc_BufferError, &where[0], "is read-only");
     } else {
-        status = ha_array_move(types, array->base.ptr, place, view.ptr, HA_PLACE_HOST,
-                               (size_t)view.size);
+        status =
+            ha_array_move(types, transfer.array.base.ptr, transfer.place,
+                          transfer.view.ptr, HA_PLACE_HOST, (size_t)transfer.view.size);
     }
-    ha_view_release(&view);
+    transfer_end(&transfer);
     return status < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 /* ---- views for the host ---- */
 
-PyObject *
-ha_array_host(PyObject *object, PyObject *unused)
+static PyObject *
+host_of(PyObject *object, const struct ha_device_array *self)
 {
-    struct ha_device_array *self = (struct ha_device_array *)object;
     struct ha_types *types = ha_types_of_type(Py_TYPE(object));
     int device;
-    (void)unused;
     enum ha_memory_place place = ha_array_locate(types, self, &device);
     if (!ha_array_readable(types, place)) {
         PyErr_Format(PyExc_BufferError,
@@ -127,7 +154,7 @@ ha_array_host(PyObject *object, PyObject *unused)
     if (place != HA_PLACE_HOST && ha_array_wait(types, self, device) < 0) {
         return NULL;
     }
-    PyObject *owner = ha_pointer_keeper(&self->base);
+    PyObject *owner = ha_pointer_keeper(object, &self->base);
     if (owner == NULL) {
         return NULL;
     }
@@ -147,6 +174,19 @@ ha_array_host(PyObject *object, PyObject *unused)
     view->base.readonly = self->base.readonly;
     view->source_readonly = self->source_readonly;
     return (PyObject *)view;
+}
+
+PyObject *
+ha_array_host(PyObject *object, PyObject *unused)
+{
+    struct ha_device_array seen;
+    (void)unused;
+    if (ha_array_see(object, &seen) < 0) {
+        return NULL;
+    }
+    PyObject *view = host_of(object, &seen);
+    ha_array_unsee(&seen);
+    return view;
 }
 
 /* ---- methods that are Python ---- */
@@ -186,11 +226,7 @@ done:
 static int
 check_memory(PyObject *self, PyObject *exception, const char *function)
 {
-    const struct ha_types *types = ha_types_of_type(Py_TYPE(self));
-    const struct ha_pointer *pointer = (struct ha_pointer *)self;
-    return ha_pointer_is_gone(types, pointer)
-               ? ha_raise_gone(types, exception, pointer, function, NULL)
-               : 0;
+    return ha_pointer_need(ha_types_of_type(Py_TYPE(self)), exception, self, function);
 }
 
 /* `exception`: where the memory is gone; NULL for methods that don't need it. */
@@ -229,17 +265,11 @@ ha_array_dtype(PyObject *self, void *closure)
     return call_python("hipadapt._objects.interop", "array_dtype", self, NULL, 0, NULL);
 }
 
-/* A copy in the same place, complete on return; read-only arrays have writable ones. */
 static PyObject *
-array_copy(PyObject *self, PyObject *unused)
+copy_of(PyObject *self, const struct ha_device_array *array)
 {
     struct ha_types *types = ha_types_of_type(Py_TYPE(self));
-    struct ha_device_array *array = (struct ha_device_array *)self;
     int device;
-    (void)unused;
-    if (check_memory(self, PyExc_ValueError, "copy") < 0) {
-        return NULL;
-    }
     enum ha_memory_place place = ha_array_locate(types, array, &device);
     if (place == HA_PLACE_UNKNOWN) {
         if (ha_array_bytes(array) > 0) {
@@ -253,23 +283,50 @@ array_copy(PyObject *self, PyObject *unused)
     return (PyObject *)ha_array_copy(types, array, place);
 }
 
+/* A copy in the same place, complete on return; read-only arrays have writable ones. */
+static PyObject *
+array_copy(PyObject *self, PyObject *unused)
+{
+    static const struct ha_where where = {"copy", "self"};
+    struct ha_device_array seen;
+    struct ha_view used;
+    PyObject *copy = NULL;
+    (void)unused;
+    if (check_memory(self, PyExc_ValueError, "copy") < 0 ||
+        ha_ptr_from(ha_types_of_type(Py_TYPE(self)), self, &where, 0, &used) < 0) {
+        return NULL;
+    }
+    if (ha_array_see(self, &seen) == 0) {
+        if (seen.base.ptr == used.ptr) {
+            copy = copy_of(self, &seen);
+        } else {
+            (void)ha_raise(PyExc_RuntimeError, &where, "changed while it was read");
+        }
+        ha_array_unsee(&seen);
+    }
+    ha_view_release(&used);
+    return copy;
+}
+
 /* ---- the end ---- */
 
 static PyObject *
 array_close(PyObject *self, PyObject *unused)
 {
     struct ha_pointer *pointer = (struct ha_pointer *)self;
-    PyObject *owner = pointer->owner;
-    PyObject *method = NULL, *result = NULL;
+    PyObject *owner = NULL, *method = NULL, *result = NULL;
     (void)unused;
+    HA_BEGIN_SECTION(self);
+    if (pointer->owner != NULL) {
+        owner = ha_pointer_take_gone(pointer, HA_CLOSED);
+    } else if (pointer->ptr == NULL && pointer->gone == HA_HERE) {
+        /* Without elements there is no memory. */
+        HA_PUBLISH(pointer->gone, (uint8_t)HA_CLOSED);
+    }
+    HA_END_SECTION();
     if (owner == NULL) {
-        if (pointer->ptr == NULL && pointer->gone == HA_HERE) {
-            pointer->gone = HA_CLOSED; /* without elements there is no memory */
-        }
         Py_RETURN_NONE;
     }
-    Py_INCREF(owner);
-    ha_pointer_set_gone(pointer, HA_CLOSED);
     struct ha_types *types = ha_types_of_type(Py_TYPE(self));
     int status = 0;
     if (Py_TYPE(owner) != types->hold) {

@@ -22,12 +22,14 @@
 #include "adapters/memory.h"
 #include "adapters/message.h"
 #include "adapters/pointer.h"
+#include "adapters/saved_error.h"
 #include "adapters/stream.h"
 #include "adapters/take.h"
 #include "adapters/type.h"
 #include "adapters/types.h"
 #include "adapters/view.h"
 
+/* In a critical section of the array. */
 static void
 shape_from_array(struct ha_shape *shape, const struct ha_device_array *array)
 {
@@ -38,6 +40,59 @@ shape_from_array(struct ha_shape *shape, const struct ha_device_array *array)
     shape->stream = Py_XNewRef(array->stream);
     shape->place = array->place;
     shape->device = array->device;
+}
+
+/* What another array says, with its memory as it was taken: what has changed since says
+ * something of other memory. */
+static int
+shape_and_limit(struct ha_shape *shape, Py_ssize_t *limit, PyObject *object,
+                const struct ha_view *view)
+{
+    const struct ha_device_array *array = (struct ha_device_array *)object;
+    bool same;
+    HA_BEGIN_SECTION(object);
+    same = array->base.ptr == view->ptr && array->base.size == view->size;
+    if (same) {
+        shape_from_array(shape, array);
+        *limit = array->limit < 0 ? -1 : view->size;
+    }
+    HA_END_SECTION();
+    if (!same) {
+        PyErr_Format(PyExc_RuntimeError, "%s changed while it was read",
+                     ha_short_name(Py_TYPE(object)));
+    }
+    return same ? 0 : -1;
+}
+
+/* Sets all fields at once: 0 and the references taken, or -1 with the array as it was.
+ * What has gone out of it is in shape->stream. */
+static int
+array_set(struct ha_device_array *array, struct ha_shape *shape, struct ha_view *view,
+          Py_ssize_t limit, uintptr_t stream_address)
+{
+    PyObject *old = NULL, *owner = ha_view_take_owner(view);
+    int status;
+    HA_BEGIN_SECTION(array);
+    status = ha_array_set_shape(array, shape->ndim, shape->dims, &shape->format,
+                                shape->typestr);
+    if (status == 0) {
+        PyObject *stream = array->stream;
+        array->place = view->ptr == NULL ? HA_PLACE_UNKNOWN : shape->place;
+        array->device = view->ptr == NULL ? -1 : shape->device;
+        array->source_readonly = view->readonly;
+        array->limit = limit;
+        array->stream_address = stream_address;
+        array->stream = shape->stream;
+        shape->stream = stream;
+        shape->typestr = NULL;
+        old =
+            ha_pointer_put(&array->base, view->ptr, view->size, view->readonly, owner);
+        owner = NULL;
+    }
+    HA_END_SECTION();
+    ha_release(owner);
+    ha_release(old);
+    return status;
 }
 
 static int
@@ -58,8 +113,9 @@ array_fill(struct ha_types *types, PyObject *self, PyObject *object)
     }
     Py_ssize_t limit = view.size;
     if (PyObject_TypeCheck(object, types->nd_buffer)) {
-        shape_from_array(&shape, (struct ha_device_array *)object);
-        limit = ((struct ha_device_array *)object)->limit < 0 ? -1 : view.size;
+        if (shape_and_limit(&shape, &limit, object, &view) < 0) {
+            goto done;
+        }
     } else if (shape.ndim < 0) {
         /* Only an address: bytes, one of them where the size is not known, and none
          * behind NULL. */
@@ -71,19 +127,7 @@ array_fill(struct ha_types *types, PyObject *self, PyObject *object)
         ha_view_settle(types, &view) < 0) {
         goto done;
     }
-    if (ha_array_set_shape(array, shape.ndim, shape.dims, &shape.format,
-                           shape.typestr) < 0) {
-        goto done;
-    }
-    shape.typestr = NULL;
-    array->place = view.ptr == NULL ? HA_PLACE_UNKNOWN : shape.place;
-    array->device = view.ptr == NULL ? -1 : shape.device;
-    array->source_readonly = view.readonly;
-    array->limit = limit;
-    array->stream_address = stream_address;
-    Py_XSETREF(array->stream, shape.stream);
-    shape.stream = NULL;
-    status = ha_pointer_set(types, &array->base, &view);
+    status = array_set(array, &shape, &view, limit, stream_address);
 done:
     Py_XDECREF(shape.typestr);
     Py_XDECREF(shape.stream);
@@ -125,19 +169,24 @@ static Py_ssize_t
 array_length(PyObject *self)
 {
     const struct ha_device_array *array = (struct ha_device_array *)self;
-    if (array->ndim == 0) {
+    Py_ssize_t length = -1;
+    HA_BEGIN_SECTION(self);
+    if (array->ndim > 0) {
+        length = array->shape[0];
+    }
+    HA_END_SECTION();
+    if (length < 0) {
         PyErr_Format(PyExc_TypeError, "len() of a %s without dimensions",
                      ha_short_name(Py_TYPE(self)));
-        return -1;
     }
-    return array->shape[0];
+    return length;
 }
 
 /* Without this bool() would ask for the length. */
 static int
 array_bool(PyObject *self)
 {
-    return ((struct ha_pointer *)self)->ptr != NULL;
+    return ha_pointer_of(self) != NULL;
 }
 
 #define FAST(function) (PyCFunction)(void (*)(void))(function)

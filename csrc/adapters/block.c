@@ -3,6 +3,7 @@
 
 #include "adapters/block.h"
 
+#include "adapters/python_version.h"
 #include "adapters/saved_error.h"
 #include "adapters/type.h"
 #include "adapters/types.h"
@@ -21,7 +22,7 @@ ha_block_new(struct ha_types *types, Py_ssize_t bytes)
 }
 
 int
-ha_keep(PyObject **keep, uintptr_t key, PyObject *owner)
+ha_keep(PyObject **keep, uintptr_t key, PyObject *owner, PyObject **old)
 {
     if ((owner == NULL || owner == Py_None) && *keep == NULL) {
         return 0;
@@ -33,10 +34,14 @@ ha_keep(PyObject **keep, uintptr_t key, PyObject *owner)
         }
     }
     PyObject *name = PyLong_FromSize_t(key);
-    if (name == NULL) {
+    int status = name == NULL ? -1 : 0;
+    if (status == 0 && old != NULL) {
+        status = ha_dict_get(*keep, name, old);
+    }
+    if (status < 0) {
+        Py_XDECREF(name);
         return -1;
     }
-    int status;
     if (owner == NULL || owner == Py_None) {
         status = PyDict_Contains(*keep, name);
         if (status > 0) {

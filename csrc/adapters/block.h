@@ -24,8 +24,10 @@ struct ha_block {
  * exception. */
 struct ha_block *ha_block_new(struct ha_types *types, Py_ssize_t bytes);
 /* Remembers `owner` (borrowed; NULL or None forgets) under `key`; *keep is made if
- * NULL. */
-int ha_keep(PyObject **keep, uintptr_t key, PyObject *owner);
+ * NULL.  Nobody else has *keep, or it is in a critical section of what it belongs to:
+ * then what was under the key goes to `old` (owned or NULL), to be released behind it;
+ * NULL releases it here. */
+int ha_keep(PyObject **keep, uintptr_t key, PyObject *owner, PyObject **old);
 
 /* Makes the type; 0 or -1. */
 int ha_block_init(struct ha_types *types);

@@ -12,6 +12,7 @@
 #include "adapters/message.h"
 #include "adapters/number.h"
 #include "adapters/pointer.h"
+#include "adapters/saved_error.h"
 #include "adapters/type.h"
 #include "adapters/types.h"
 #include "adapters/view.h"
@@ -209,76 +210,98 @@ ha_cstr_alloc(struct ha_types *types, size_t size)
 
 /* ---- text ---- */
 
-/* The text, or NULL for a NULL pointer and for memory that can't be read. */
-static const char *
-text_of(PyObject *self, size_t *length)
+/* A text that is looked at. */
+struct text {
+    const char *chars; /* NULL for a NULL pointer, and where none can be read */
+    size_t length;
+    struct ha_pointer seen; /* keeps it until text_end */
+};
+
+static void
+text_of(PyObject *self, struct text *text)
 {
-    const struct ha_pointer *pointer = (struct ha_pointer *)self;
-    if (pointer->ptr == NULL ||
-        !ha_pointer_can_read_text(ha_types_of_type(Py_TYPE(self)), pointer, length)) {
-        *length = 0;
-        return NULL;
+    ha_pointer_see(self, &text->seen);
+    text->chars = text->seen.ptr;
+    text->length = 0;
+    if (text->chars != NULL &&
+        !ha_pointer_can_read_text(ha_types_of_type(Py_TYPE(self)), &text->seen,
+                                  &text->length)) {
+        text->chars = NULL;
+        text->length = 0;
     }
-    return pointer->ptr;
 }
 
-/* The same with an exception of this type; answers NULL. */
-static const char *
-no_text(PyObject *self, PyObject *exception)
+static void
+text_end(struct text *text)
+{
+    ha_pointer_unsee(&text->seen);
+}
+
+/* The exception of this type where there is none; answers -1. */
+static int
+no_text(PyObject *self, const struct text *text, PyObject *exception)
 {
     const char *name = ha_short_name(Py_TYPE(self));
-    void *address = ((struct ha_pointer *)self)->ptr;
-    if (address == NULL) {
+    if (text->seen.ptr == NULL) {
         PyErr_Format(exception, "NULL %s has no text", name);
     } else {
         PyErr_Format(exception, "%s: there is no text at %p that can be read", name,
-                     address);
+                     text->seen.ptr);
     }
-    return NULL;
+    return -1;
 }
 
-static const char *
-text_required(PyObject *self, size_t *length)
+/* 0, or -1 with ValueError and nothing to end. */
+static int
+text_required(PyObject *self, struct text *text)
 {
-    const char *text = text_of(self, length);
-    return text != NULL ? text : no_text(self, PyExc_ValueError);
+    text_of(self, text);
+    if (text->chars != NULL) {
+        return 0;
+    }
+    (void)no_text(self, text, PyExc_ValueError);
+    text_end(text);
+    return -1;
 }
 
 static PyObject *
 decoded(PyObject *self)
 {
-    size_t length;
-    const char *text = text_required(self, &length);
-    return text == NULL ? NULL
-                        : PyUnicode_DecodeUTF8(text, (Py_ssize_t)length, "replace");
+    struct text text;
+    if (text_required(self, &text) < 0) {
+        return NULL;
+    }
+    PyObject *result =
+        PyUnicode_DecodeUTF8(text.chars, (Py_ssize_t)text.length, "replace");
+    text_end(&text);
+    return result;
 }
 
 static PyObject *
 cstr_str(PyObject *self)
 {
-    return ((struct ha_pointer *)self)->ptr == NULL ? PyUnicode_FromString("")
-                                                    : decoded(self);
+    return ha_pointer_of(self) == NULL ? PyUnicode_FromString("") : decoded(self);
 }
 
 static PyObject *
 cstr_repr(PyObject *self)
 {
     const char *name = ha_short_name(Py_TYPE(self));
-    void *address = ((struct ha_pointer *)self)->ptr;
-    size_t length;
-    if (address == NULL) {
-        return PyUnicode_FromFormat("<%s NULL>", name);
+    PyObject *decoded = NULL, *result = NULL;
+    struct text text;
+    text_of(self, &text);
+    if (text.seen.ptr == NULL) {
+        result = PyUnicode_FromFormat("<%s NULL>", name);
+    } else if (text.chars == NULL) {
+        result = PyUnicode_FromFormat("<%s %p, cannot be read>", name, text.seen.ptr);
+    } else {
+        decoded = PyUnicode_DecodeUTF8(text.chars, (Py_ssize_t)text.length, "replace");
     }
-    const char *chars = text_of(self, &length);
-    if (chars == NULL) {
-        return PyUnicode_FromFormat("<%s %p, cannot be read>", name, address);
+    text_end(&text);
+    if (decoded != NULL) {
+        result = PyUnicode_FromFormat("%s(%R)", name, decoded);
+        Py_DECREF(decoded);
     }
-    PyObject *text = PyUnicode_DecodeUTF8(chars, (Py_ssize_t)length, "replace");
-    if (text == NULL) {
-        return NULL;
-    }
-    PyObject *result = PyUnicode_FromFormat("%s(%R)", name, text);
-    Py_DECREF(text);
     return result;
 }
 
@@ -321,12 +344,15 @@ cstr_item(PyObject *self, Py_ssize_t index)
 static int
 cstr_contains(PyObject *self, PyObject *part)
 {
-    size_t length;
     if (PyBytes_Check(part)) {
-        const char *text = text_required(self, &length);
-        return text == NULL ? -1
-                            : memmem(text, length, PyBytes_AS_STRING(part),
-                                     (size_t)PyBytes_GET_SIZE(part)) != NULL;
+        struct text text;
+        if (text_required(self, &text) < 0) {
+            return -1;
+        }
+        int found = memmem(text.chars, text.length, PyBytes_AS_STRING(part),
+                           (size_t)PyBytes_GET_SIZE(part)) != NULL;
+        text_end(&text);
+        return found;
     }
     PyObject *text = decoded(self);
     if (text == NULL) {
@@ -339,27 +365,28 @@ cstr_contains(PyObject *self, PyObject *part)
 
 /* Bytes of what a CStr is compared with; 0 where it is no text. */
 static int
-other_text(struct ha_types *types, PyObject *other, const char **text, size_t *length)
+other_text(struct ha_types *types, PyObject *other, struct text *text)
 {
     Py_ssize_t size = 0;
     if (PyObject_TypeCheck(other, types->cstr)) {
-        *text = text_of(other, length);
+        text_of(other, text);
         return 1;
     }
+    text->seen.owner = NULL;
     if (PyBytes_Check(other)) {
-        *text = PyBytes_AS_STRING(other);
-        *length = (size_t)PyBytes_GET_SIZE(other);
+        text->chars = PyBytes_AS_STRING(other);
+        text->length = (size_t)PyBytes_GET_SIZE(other);
         return 1;
     }
     if (!PyUnicode_Check(other)) {
         return 0;
     }
-    *text = PyUnicode_AsUTF8AndSize(other, &size);
-    *length = (size_t)size;
-    if (*text == NULL) { /* lone surrogates: equal to no C text */
+    text->chars = PyUnicode_AsUTF8AndSize(other, &size);
+    text->length = (size_t)size;
+    if (text->chars == NULL) { /* lone surrogates: equal to no C text */
         PyErr_Clear();
-        *text = "";
-        *length = SIZE_MAX;
+        text->chars = "";
+        text->length = SIZE_MAX;
     }
     return 1;
 }
@@ -367,35 +394,39 @@ other_text(struct ha_types *types, PyObject *other, const char **text, size_t *l
 static PyObject *
 cstr_richcompare(PyObject *self, PyObject *other, int op)
 {
-    size_t length, other_length = 0;
-    const char *other_chars = NULL;
+    struct text left, right;
     struct ha_types *types = ha_types_of_type(Py_TYPE(self));
     if ((op != Py_EQ && op != Py_NE) || types->cstr == NULL ||
-        !other_text(types, other, &other_chars, &other_length)) {
+        !other_text(types, other, &right)) {
         Py_RETURN_NOTIMPLEMENTED;
     }
-    const char *text = text_of(self, &length);
-    bool equal = (text == NULL) == (other_chars == NULL) && length == other_length &&
-                 (length == 0 || memcmp(text, other_chars, length) == 0);
-    if (text == NULL && other_chars == NULL) { /* two without text: NULL, or dead */
-        equal = ha_pointer_of(self) == ha_pointer_of(other);
+    text_of(self, &left);
+    bool equal =
+        (left.chars == NULL) == (right.chars == NULL) && left.length == right.length &&
+        (left.length == 0 || memcmp(left.chars, right.chars, left.length) == 0);
+    if (left.chars == NULL && right.chars == NULL) { /* two without: NULL, or dead */
+        equal = left.seen.ptr == right.seen.ptr;
     }
+    text_end(&left);
+    text_end(&right);
     return PyBool_FromLong(equal == (op == Py_EQ));
 }
 
 static Py_hash_t
 cstr_hash(PyObject *self)
 {
-    size_t length;
-    const char *text = text_of(self, &length);
-    if (text == NULL) {
+    struct text text;
+    text_of(self, &text);
+    if (text.chars == NULL) {
+        text_end(&text);
         return ha_pointer_hash(self);
     }
-    PyObject *key = PyUnicode_DecodeUTF8(text, (Py_ssize_t)length, NULL);
+    PyObject *key = PyUnicode_DecodeUTF8(text.chars, (Py_ssize_t)text.length, NULL);
     if (key == NULL && PyErr_ExceptionMatches(PyExc_UnicodeDecodeError)) {
         PyErr_Clear();
-        key = PyBytes_FromStringAndSize(text, (Py_ssize_t)length);
+        key = PyBytes_FromStringAndSize(text.chars, (Py_ssize_t)text.length);
     }
+    text_end(&text);
     if (key == NULL) {
         return -1;
     }
@@ -412,14 +443,16 @@ cstr_decode(PyObject *self, PyObject *args, PyObject *kwargs)
     static char *names[] = {"encoding", "errors", NULL};
     const char *encoding = "utf-8";
     const char *errors = "strict";
-    size_t length;
+    struct text text;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|ss:decode", names, &encoding,
-                                     &errors)) {
+                                     &errors) ||
+        text_required(self, &text) < 0) {
         return NULL;
     }
-    const char *text = text_required(self, &length);
-    return text == NULL ? NULL
-                        : PyUnicode_Decode(text, (Py_ssize_t)length, encoding, errors);
+    PyObject *result =
+        PyUnicode_Decode(text.chars, (Py_ssize_t)text.length, encoding, errors);
+    text_end(&text);
+    return result;
 }
 
 static PyObject *
@@ -467,16 +500,24 @@ cstr_malloc(PyObject *self, PyObject *argument)
         ha_raise_range(&where, "0 .. 2**63-2", argument);
         return NULL;
     }
-    if (pointer->ptr != NULL) {
+    PyObject *block = NULL, *old = NULL;
+    bool empty = ha_pointer_of(self) == NULL;
+    if (empty && (block = (PyObject *)ha_block_new(types, length + 1)) == NULL) {
+        return NULL;
+    }
+    HA_BEGIN_SECTION(self);
+    empty = empty && pointer->ptr == NULL;
+    if (empty) {
+        old = ha_pointer_put(pointer, ((struct ha_block *)block)->bytes, length + 1,
+                             false, block);
+    }
+    HA_END_SECTION();
+    if (!empty) {
+        Py_XDECREF(block);
         PyErr_SetString(PyExc_RuntimeError, "malloc: this CStr already has text");
         return NULL;
     }
-    struct ha_block *block = ha_block_new(types, (Py_ssize_t)length + 1);
-    if (block == NULL) {
-        return NULL;
-    }
-    ha_pointer_assign(pointer, block->bytes, (Py_ssize_t)length + 1, false,
-                      (PyObject *)block);
+    ha_release(old);
     Py_RETURN_NONE;
 }
 
@@ -485,33 +526,41 @@ cstr_free(PyObject *self, PyObject *unused)
 {
     struct ha_pointer *pointer = (struct ha_pointer *)self;
     struct ha_types *types = ha_types_of_type(Py_TYPE(self));
+    PyObject *old = NULL;
+    bool ours;
     (void)unused;
-    if (pointer->ptr != NULL &&
-        (pointer->owner == NULL || Py_TYPE(pointer->owner) != types->block)) {
+    HA_BEGIN_SECTION(self);
+    ours = pointer->ptr == NULL ||
+           (pointer->owner != NULL && Py_TYPE(pointer->owner) == types->block);
+    if (ours) {
+        old = ha_pointer_put(pointer, NULL, -1, false, NULL);
+    }
+    HA_END_SECTION();
+    if (!ours) {
         PyErr_SetString(PyExc_RuntimeError, "free: the text belongs to somebody else");
         return NULL;
     }
-    ha_pointer_assign(pointer, NULL, -1, false, NULL);
+    ha_release(old);
     Py_RETURN_NONE;
 }
 
 static int
 cstr_getbuffer(PyObject *self, Py_buffer *buffer, int flags)
 {
-    size_t length;
-    const char *text = text_of(self, &length);
+    struct text text;
+    int status = -1;
     buffer->obj = NULL;
-    if (text == NULL) {
-        no_text(self, PyExc_BufferError);
-        return -1;
+    text_of(self, &text);
+    PyObject *keeper = text.chars == NULL ? NULL : ha_pointer_keeper(self, &text.seen);
+    if (text.chars == NULL) {
+        (void)no_text(self, &text, PyExc_BufferError);
+    } else if (keeper != NULL) {
+        status = PyBuffer_FillInfo(buffer, self, (void *)text.chars,
+                                   (Py_ssize_t)text.length, 1, flags);
     }
-    PyObject *keeper = ha_pointer_keeper((struct ha_pointer *)self);
-    if (keeper == NULL) {
-        return -1;
-    }
-    if (PyBuffer_FillInfo(buffer, self, (void *)text, (Py_ssize_t)length, 1, flags) <
-        0) {
-        Py_DECREF(keeper);
+    text_end(&text);
+    if (status < 0) {
+        Py_XDECREF(keeper);
         return -1;
     }
     buffer->internal = keeper; /* so that a later __init__ or free can't hurt */

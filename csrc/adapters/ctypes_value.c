@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "adapters/python_version.h"
 #include "adapters/take.h"
 #include "adapters/types.h"
 
@@ -44,12 +45,16 @@ load_names(struct ha_types *types, PyObject *module)
             goto done;
         }
     }
-    for (size_t i = 0; i < WANTED_COUNT; i++) {
-        PyObject **slot = (PyObject **)((char *)types + wanted_names[i].offset);
-        Py_XSETREF(*slot, found[i]);
+    ha_guard_take(&types->guard);
+    bool first = types->ctypes_module == NULL;
+    for (size_t i = 0; first && i < WANTED_COUNT; i++) {
+        *(PyObject **)((char *)types + wanted_names[i].offset) = found[i];
         found[i] = NULL;
     }
-    Py_XSETREF(types->ctypes_module, Py_NewRef(module));
+    if (first) {
+        HA_PUBLISH(types->ctypes_module, Py_NewRef(module));
+    }
+    ha_guard_give(&types->guard);
     status = 0;
 done:
     for (size_t i = 0; i < WANTED_COUNT; i++) {
@@ -61,7 +66,7 @@ done:
 int
 ha_ctypes_load(struct ha_types *types)
 {
-    if (types->ctypes_module != NULL) {
+    if (HA_READ(types->ctypes_module) != NULL) {
         return 0;
     }
     PyObject *module = PyImport_ImportModule("ctypes");
@@ -83,11 +88,13 @@ ha_ctypes_class(struct ha_types *types, PyObject *object, enum ha_ctypes_class *
         type->tp_as_buffer->bf_getbuffer == NULL) {
         return 0;
     }
-    if (types->ctypes_module == NULL) {
+    if (HA_READ(types->ctypes_module) == NULL) {
         PyObject *modules = PyImport_GetModuleDict(); /* borrowed */
-        PyObject *module = PyDict_GetItemString(modules, "_ctypes");
-        if (module == NULL) {
-            return 0;
+        PyObject *module = NULL;
+        int found = ha_dict_get_text(modules, "_ctypes", &module);
+        Py_XDECREF(module);
+        if (found <= 0) {
+            return found;
         }
         if (ha_ctypes_load(types) < 0) {
             return -1;

@@ -29,11 +29,12 @@ struct cuda_array {
 static int
 get_entry(PyObject *dict, PyObject *name, PyObject **value)
 {
-    PyObject *found = PyDict_GetItemWithError(dict, name); /* borrowed */
-    if (found == NULL && PyErr_Occurred()) {
+    if (ha_dict_get(dict, name, value) < 0) {
         return -1;
     }
-    *value = found == NULL || found == Py_None ? NULL : Py_NewRef(found);
+    if (*value == Py_None) {
+        Py_CLEAR(*value);
+    }
     return 0;
 }
 
@@ -163,7 +164,9 @@ read_descr(struct ha_take *take, PyObject *descr, const struct ha_format *format
                         Py_TYPE(descr)->tp_name);
     }
     if (PyList_GET_SIZE(descr) == 1) {
-        plain = is_plain_descr(PyList_GET_ITEM(descr, 0), format);
+        PyObject *entry = ha_list_get(descr, 0);
+        plain = entry == NULL ? -1 : is_plain_descr(entry, format);
+        Py_XDECREF(entry);
     }
     if (plain == 0 && format->kind == 'V') {
         int status = ha_elements_from_descr(descr, &bytes, elements);

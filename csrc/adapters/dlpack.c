@@ -342,11 +342,19 @@ ha_take_dlpack(struct ha_take *take, PyObject *object)
 
 /* ---- the exchange table of a type ---- */
 
+static bool
+has_attribute(PyObject *object, PyObject *name)
+{
+    PyObject *found = ha_type_attribute(Py_TYPE(object), name);
+    Py_XDECREF(found);
+    return found != NULL;
+}
+
 /* 1 where the method of this name answers true, 0 where it does not or is absent. */
 static int
 is_flagged(PyObject *object, PyObject *name)
 {
-    if (_PyType_Lookup(Py_TYPE(object), name) == NULL) {
+    if (!has_attribute(object, name)) {
         return 0;
     }
     PyObject *answer = PyObject_CallMethodNoArgs(object, name);
@@ -366,8 +374,7 @@ is_lazy(struct ha_types *types, PyObject *object)
     if (status == 0) {
         status = is_flagged(object, types->str_is_conj);
     }
-    if (status == 0 &&
-        _PyType_Lookup(Py_TYPE(object), types->str_requires_grad) != NULL) {
+    if (status == 0 && has_attribute(object, types->str_requires_grad)) {
         gradient = PyObject_GetAttr(object, types->str_requires_grad);
         status = gradient == NULL ? -1 : PyObject_IsTrue(gradient);
         Py_XDECREF(gradient);
@@ -383,12 +390,12 @@ ha_dl_table_of(struct ha_types *types, PyObject *object)
 {
     /* The type's own method cache makes this the look-up per type that the protocol
      * has in mind. */
-    PyObject *capsule = _PyType_Lookup(Py_TYPE(object), types->str_dlpack_exchange);
-    if (capsule == NULL || !PyCapsule_IsValid(capsule, HA_DL_EXCHANGE_NAME)) {
-        return NULL;
+    PyObject *capsule = ha_type_attribute(Py_TYPE(object), types->str_dlpack_exchange);
+    const struct ha_dl_exchange *table = NULL;
+    if (capsule != NULL && PyCapsule_IsValid(capsule, HA_DL_EXCHANGE_NAME)) {
+        table = PyCapsule_GetPointer(capsule, HA_DL_EXCHANGE_NAME);
     }
-    const struct ha_dl_exchange *table =
-        PyCapsule_GetPointer(capsule, HA_DL_EXCHANGE_NAME);
+    Py_XDECREF(capsule); /* what it points to stays */
     while (table != NULL && table->version.major > HA_DL_MAJOR) {
         table = table->previous;
     }

@@ -35,7 +35,7 @@ current_types(void)
 }
 
 /* The array that a consumer gave; borrowed, or NULL with an exception. */
-static struct ha_device_array *
+static PyObject *
 array_given(PyObject *object, struct ha_types **types)
 {
     if (!ha_array_check(object)) {
@@ -45,14 +45,14 @@ array_given(PyObject *object, struct ha_types **types)
         return NULL;
     }
     *types = ha_types_of_type(Py_TYPE(object));
-    return (struct ha_device_array *)object;
+    return object;
 }
 
 static int
 managed_from(void *object, struct ha_dl_versioned **out)
 {
     struct ha_types *types;
-    struct ha_device_array *array = array_given(object, &types);
+    PyObject *array = array_given(object, &types);
     return array == NULL ? -1 : ha_dl_export_plain(types, array, out);
 }
 
@@ -60,7 +60,7 @@ static int
 tensor_from(void *object, struct ha_dl_tensor *out)
 {
     struct ha_types *types;
-    struct ha_device_array *array = array_given(object, &types);
+    PyObject *array = array_given(object, &types);
     return array == NULL ? -1 : ha_dl_view_plain(types, array, out);
 }
 
@@ -141,7 +141,7 @@ allocate_array(const struct ha_dl_tensor *prototype, struct ha_dl_versioned **ou
     if (array == NULL) {
         return -1;
     }
-    int status = ha_dl_export_plain(types, array, out);
+    int status = ha_dl_export_plain(types, (PyObject *)array, out);
     Py_DECREF(array);
     return status;
 }

@@ -7,6 +7,7 @@
 
 #include "adapters/dlpack_export.h"
 
+#include "adapters/allocation.h"
 #include "adapters/array.h"
 #include "adapters/array_arguments.h"
 #include "adapters/array_memory.h"
@@ -17,6 +18,7 @@
 #include "adapters/message.h"
 #include "adapters/pointer.h"
 #include "adapters/saved_error.h"
+#include "adapters/take.h"
 #include "adapters/type.h"
 #include "adapters/types.h"
 
@@ -85,18 +87,16 @@ capsule_end(PyObject *capsule)
 
 /* The device of an array, as DLPack says it: 0, or BufferError and -1. */
 static int
-device_of(struct ha_types *types, struct ha_device_array *array,
+device_of(struct ha_types *types, PyObject *self, const struct ha_device_array *array,
           enum ha_memory_place *place, struct ha_dl_device *device)
 {
     int id;
     if (ha_pointer_is_gone(types, &array->base)) {
-        return ha_raise_gone(types, PyExc_BufferError, &array->base, "__dlpack__",
-                             NULL);
+        return ha_raise_gone(types, PyExc_BufferError, self, "__dlpack__", NULL);
     }
     *place = ha_array_locate(types, array, &id);
     if (*place == HA_PLACE_UNKNOWN && ha_array_bytes(array) == 0) {
-        bool on_device =
-            PyObject_TypeCheck((PyObject *)array, types->device_array) != 0;
+        bool on_device = PyObject_TypeCheck(self, types->device_array) != 0;
         *place = on_device ? HA_PLACE_DEVICE : HA_PLACE_HOST;
     }
     switch (*place) {
@@ -144,15 +144,15 @@ fill_tensor(const struct ha_device_array *array, struct ha_dl_device device,
     tensor->byte_offset = 0;
     tensor->shape = sizes;
     tensor->strides = sizes + array->ndim;
-    for (int i = 0; i < 2 * array->ndim && sizes != array->shape; i++) {
+    for (int i = 0; i < 2 * array->ndim; i++) {
         sizes[i] = array->shape[i];
     }
     return 0;
 }
 
 static struct export *
-export_new(struct ha_device_array *array, struct ha_dl_device device, bool versioned,
-           unsigned flags)
+export_new(PyObject *self, const struct ha_device_array *array,
+           struct ha_dl_device device, bool versioned, unsigned flags)
 {
     size_t sizes = 2 * (size_t)array->ndim * sizeof(int64_t);
     struct export *export = PyMem_Malloc(sizeof *export + sizes);
@@ -163,7 +163,7 @@ export_new(struct ha_device_array *array, struct ha_dl_device device, bool versi
     struct ha_dl_tensor *tensor =
         versioned ? &export->managed.versioned.tensor : &export->managed.legacy.tensor;
     if (fill_tensor(array, device, export->sizes, tensor) < 0 ||
-        (export->owner = ha_pointer_keeper(&array->base)) == NULL) {
+        (export->owner = ha_pointer_keeper(self, &array->base)) == NULL) {
         PyMem_Free(export);
         return NULL;
     }
@@ -182,15 +182,19 @@ export_new(struct ha_device_array *array, struct ha_dl_device device, bool versi
 }
 
 int
-ha_dl_export_plain(struct ha_types *types, struct ha_device_array *array,
-                   struct ha_dl_versioned **out)
+ha_dl_export_plain(struct ha_types *types, PyObject *self, struct ha_dl_versioned **out)
 {
     enum ha_memory_place place;
     struct ha_dl_device device;
-    if (device_of(types, array, &place, &device) < 0) {
+    struct ha_device_array seen;
+    struct export *export = NULL;
+    if (ha_array_see(self, &seen) < 0) {
         return -1;
     }
-    struct export *export = export_new(array, device, true, 0);
+    if (device_of(types, self, &seen, &place, &device) == 0) {
+        export = export_new(self, &seen, device, true, 0);
+    }
+    ha_array_unsee(&seen);
     if (export == NULL) {
         return -1;
     }
@@ -199,15 +203,27 @@ ha_dl_export_plain(struct ha_types *types, struct ha_device_array *array,
 }
 
 int
-ha_dl_view_plain(struct ha_types *types, struct ha_device_array *array,
-                 struct ha_dl_tensor *out)
+ha_dl_view_plain(struct ha_types *types, PyObject *self, struct ha_dl_tensor *out)
 {
     enum ha_memory_place place;
     struct ha_dl_device device;
-    if (device_of(types, array, &place, &device) < 0) {
+    struct ha_device_array seen;
+    int64_t sizes[2 * HA_MAX_DIMS];
+    int status = -1;
+    if (ha_array_see(self, &seen) < 0) {
         return -1;
     }
-    return fill_tensor(array, device, array->shape, out);
+    if (device_of(types, self, &seen, &place, &device) == 0) {
+        status = fill_tensor(&seen, device, sizes, out);
+    }
+    ha_array_unsee(&seen);
+    if (status == 0) {
+        /* Nobody calls us when the consumer is through: sizes are those of the array.
+         */
+        out->shape = HA_READ(((struct ha_device_array *)self)->shape);
+        out->strides = out->shape + out->ndim;
+    }
+    return status;
 }
 
 /* ---- __dlpack__ ---- */
@@ -347,7 +363,7 @@ plan_version(PyObject *version, const struct ha_device_array *array,
 
 /* Waits, or lets the consumer's stream wait, for what fills the array. */
 static int
-put_in_order(struct ha_types *types, struct ha_device_array *array,
+put_in_order(struct ha_types *types, const struct ha_device_array *array,
              struct answer *answer, PyObject *stream)
 {
     uintptr_t consumer = 0;
@@ -381,9 +397,11 @@ put_in_order(struct ha_types *types, struct ha_device_array *array,
 }
 
 static PyObject *
-capsule_of(struct ha_device_array *array, const struct answer *answer, unsigned flags)
+capsule_of(PyObject *self, const struct ha_device_array *array,
+           const struct answer *answer, unsigned flags)
 {
-    struct export *export = export_new(array, answer->to, answer->versioned, flags);
+    struct export *export =
+        export_new(self, array, answer->to, answer->versioned, flags);
     if (export == NULL) {
         return NULL;
     }
@@ -399,7 +417,7 @@ capsule_of(struct ha_device_array *array, const struct answer *answer, unsigned 
 }
 
 static PyObject *
-capsule_of_copy(struct ha_types *types, struct ha_device_array *array,
+capsule_of_copy(struct ha_types *types, const struct ha_device_array *array,
                 const struct answer *answer)
 {
     enum ha_memory_place place =
@@ -408,20 +426,17 @@ capsule_of_copy(struct ha_types *types, struct ha_device_array *array,
     if (copy == NULL) {
         return NULL;
     }
-    PyObject *capsule = capsule_of(copy, answer, HA_DL_COPIED);
+    PyObject *capsule = capsule_of((PyObject *)copy, copy, answer, HA_DL_COPIED);
     Py_DECREF(copy);
     return capsule;
 }
 
-PyObject *
-ha_dl_export(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *kwnames)
+static PyObject *
+export_seen(PyObject *self, const struct ha_device_array *array, PyObject *const *bound)
 {
     struct ha_types *types = ha_types_of_type(Py_TYPE(self));
-    struct ha_device_array *array = (struct ha_device_array *)self;
-    PyObject *bound[COUNT] = {Py_None, Py_None, Py_None, Py_None};
     struct answer answer = {.copy = false};
-    if (ha_array_arguments(wheres, COUNT, STREAM, args, count, kwnames, bound) < 0 ||
-        device_of(types, array, &answer.place, &answer.from) < 0 ||
+    if (device_of(types, self, array, &answer.place, &answer.from) < 0 ||
         plan_device(types, bound[DL_DEVICE], &answer) < 0 ||
         plan_copy(bound[COPY], &answer) < 0 ||
         plan_version(bound[MAX_VERSION], array, &answer) < 0 ||
@@ -429,7 +444,28 @@ ha_dl_export(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *
         return NULL;
     }
     return answer.copy ? capsule_of_copy(types, array, &answer)
-                       : capsule_of(array, &answer, 0);
+                       : capsule_of(self, array, &answer, 0);
+}
+
+PyObject *
+ha_dl_export(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *kwnames)
+{
+    PyObject *bound[COUNT] = {Py_None, Py_None, Py_None, Py_None};
+    struct ha_device_array seen;
+    if (ha_array_arguments(wheres, COUNT, STREAM, args, count, kwnames, bound) < 0 ||
+        ha_array_see(self, &seen) < 0) {
+        return NULL;
+    }
+    PyObject *used = seen.base.owner;
+    struct ha_types *types = ha_types_of_type(Py_TYPE(self));
+    bool uses =
+        used != NULL && Py_TYPE(used) == types->allocation && ha_allocation_use(used);
+    PyObject *capsule = export_seen(self, &seen, bound);
+    if (uses) {
+        ha_allocation_leave(used);
+    }
+    ha_array_unsee(&seen);
+    return capsule;
 }
 
 PyObject *
@@ -437,9 +473,15 @@ ha_dl_device_tuple(PyObject *self, PyObject *unused)
 {
     enum ha_memory_place place;
     struct ha_dl_device device;
+    struct ha_device_array seen;
     (void)unused;
-    if (device_of(ha_types_of_type(Py_TYPE(self)), (struct ha_device_array *)self,
-                  &place, &device) < 0) {
+    if (ha_array_see(self, &seen) < 0) {
+        return NULL;
+    }
+    int status =
+        device_of(ha_types_of_type(Py_TYPE(self)), self, &seen, &place, &device);
+    ha_array_unsee(&seen);
+    if (status < 0) {
         return NULL;
     }
     return Py_BuildValue("(ii)", (int)device.type, (int)device.id);

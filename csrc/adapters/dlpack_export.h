@@ -14,11 +14,11 @@
 #include "adapters/types.h"
 
 /* Our array as a versioned tensor without any waiting; 0 or -1. */
-int ha_dl_export_plain(struct ha_types *types, struct ha_device_array *array,
+int ha_dl_export_plain(struct ha_types *types, PyObject *array,
                        struct ha_dl_versioned **out);
-/* The same without a managed tensor: shape and strides are the array's. */
-int ha_dl_view_plain(struct ha_types *types, struct ha_device_array *array,
-                     struct ha_dl_tensor *out);
+/* The same without a managed tensor: shape and strides are the array's, until it is
+ * configured. */
+int ha_dl_view_plain(struct ha_types *types, PyObject *array, struct ha_dl_tensor *out);
 PyObject *ha_dl_export(PyObject *self, PyObject *const *args, Py_ssize_t count,
                        PyObject *kwnames);
 PyObject *ha_dl_device_tuple(PyObject *self, PyObject *unused);

@@ -16,6 +16,7 @@
 #include "adapters/python_version.h"
 #include "adapters/stream.h"
 #include "adapters/take.h"
+#include "adapters/together.h"
 #include "adapters/types.h"
 #include "adapters/view.h"
 
@@ -206,8 +207,7 @@ done:
 static struct ha_device_array *
 array_of(struct ha_types *types, struct ha_view *view, const struct ha_shape *shape)
 {
-    PyObject *owner = view->owner;
-    view->owner = NULL;
+    PyObject *owner = ha_view_take_owner(view);
     struct ha_device_array *array =
         ha_array_make(types->device_array, view->ptr, view->size, owner);
     if (array == NULL) {
@@ -278,8 +278,9 @@ ha_dl_import_managed(struct ha_types *types, const struct ha_where *where,
     return (PyObject *)array;
 }
 
+/* In a critical section of the capsule, which one thread gets alone. */
 static struct ha_device_array *
-import_capsule(struct request *request, struct ha_take *take, PyObject *capsule)
+consume_capsule(struct request *request, struct ha_take *take, PyObject *capsule)
 {
     struct ha_dl_legacy *legacy;
     struct ha_dl_versioned *versioned;
@@ -305,6 +306,16 @@ import_capsule(struct request *request, struct ha_take *take, PyObject *capsule)
         return NULL;
     }
     ha_dl_keep(keeper, legacy, versioned);
+    return array;
+}
+
+static struct ha_device_array *
+import_capsule(struct request *request, struct ha_take *take, PyObject *capsule)
+{
+    struct ha_device_array *array;
+    HA_BEGIN_SECTION(capsule);
+    array = consume_capsule(request, take, capsule);
+    HA_END_SECTION();
     return array;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "adapters/format.h"
+#include "adapters/python_version.h"
 #include "adapters/typestr.h"
 
 #define MAX_DEPTH 16
@@ -178,9 +179,9 @@ walk_fields(struct walk *walk, PyObject *fields, Py_ssize_t *size, PyObject **ou
         list == NULL || walk_text(walk, PyUnicode_FromString("T{")) < 0 ? -1 : 1;
     *size = 0;
     for (Py_ssize_t i = 0; status > 0 && i < PyList_GET_SIZE(fields); i++) {
-        PyObject *field = Py_NewRef(PyList_GET_ITEM(fields, i));
-        status = walk_field(walk, field, size, &copy);
-        Py_DECREF(field);
+        PyObject *field = ha_list_get(fields, i);
+        status = field == NULL ? -1 : walk_field(walk, field, size, &copy);
+        Py_XDECREF(field);
         if (status > 0) {
             status = PyList_Append(list, copy) < 0 ? -1 : 1;
             Py_CLEAR(copy);

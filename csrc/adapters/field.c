@@ -17,13 +17,14 @@
 #include "adapters/pointer.h"
 #include "adapters/record.h"
 #include "adapters/record_from.h"
+#include "adapters/saved_error.h"
 #include "adapters/text.h"
 #include "adapters/type.h"
 #include "adapters/types.h"
 #include "adapters/view.h"
 
 static struct ha_where
-field_where(const struct ha_record *record, const struct ha_field *field)
+field_where(const struct ha_seen_record *record, const struct ha_field *field)
 {
     const char *dot = strrchr(record->info->name, '.');
     struct ha_where where = {dot == NULL ? record->info->name : dot + 1, field->name};
@@ -37,15 +38,37 @@ field_size(struct ha_types *types, const struct ha_field *field)
                                     : ha_kind_size((enum ha_kind)field->kind);
 }
 
-/* Keeps `owner` for the pointer at `address` in the record. */
+/* Writes `bytes` bytes at `at`, where `owner` (borrowed, may be NULL) keeps what they
+ * point to: memory and owner change together. */
 static int
-keep_owner(struct ha_record *record, const void *address, PyObject *owner)
+store(const struct ha_seen_record *record, unsigned char *at, const void *bytes,
+      size_t size, PyObject *owner)
 {
-    struct ha_types *types = ha_types_of_type(Py_TYPE(record));
-    PyObject *holder = record->base.owner;
-    bool in_block = holder != NULL && Py_TYPE(holder) == types->block;
-    PyObject **keep = in_block ? &((struct ha_block *)holder)->keep : &record->keep;
-    return ha_keep(keep, (uintptr_t)address, owner);
+    struct ha_types *types = ha_types_of_type(Py_TYPE(record->self));
+    PyObject *holder = ha_record_holder(record), *old = NULL;
+    bool in_block = Py_TYPE(holder) == types->block;
+    PyObject *home = in_block ? holder : record->self;
+    int status;
+    HA_BEGIN_SECTION2(holder, home);
+    PyObject **keep =
+        in_block ? &((struct ha_block *)home)->keep : &((struct ha_record *)home)->keep;
+    status = ha_keep(keep, (uintptr_t)at, owner, &old);
+    if (status == 0) {
+        memmove(at, bytes, size);
+    }
+    HA_END_SECTION2();
+    ha_release(old);
+    return status;
+}
+
+/* The same for bytes that point to nothing. */
+static void
+store_plain(const struct ha_seen_record *record, unsigned char *at, const void *bytes,
+            size_t size)
+{
+    HA_BEGIN_SECTION(ha_record_holder(record));
+    memcpy(at, bytes, size);
+    HA_END_SECTION();
 }
 
 /* ---- bit fields ---- */
@@ -77,8 +100,9 @@ bits_get(const struct ha_field *field, const unsigned char *at)
 }
 
 static int
-bits_set(struct ha_types *types, const struct ha_where *where,
-         const struct ha_field *field, unsigned char *at, PyObject *value)
+bits_set(struct ha_types *types, const struct ha_seen_record *record,
+         const struct ha_where *where, const struct ha_field *field, unsigned char *at,
+         PyObject *value)
 {
     size_t size = ha_kind_size((enum ha_kind)field->kind);
     uint64_t mask = bit_mask(field);
@@ -94,10 +118,12 @@ bits_set(struct ha_types *types, const struct ha_where *where,
         return ha_raise(PyExc_OverflowError, where, "must be %lld .. %lld, not %lld",
                         (long long)low, (long long)high, (long long)number);
     }
+    HA_BEGIN_SECTION(ha_record_holder(record));
     memcpy(&raw, at, size);
     raw &= ~(mask << field->bit_offset);
     raw |= ((uint64_t)number & mask) << field->bit_offset;
     memcpy(at, &raw, size);
+    HA_END_SECTION();
     return 0;
 }
 
@@ -105,13 +131,13 @@ bits_set(struct ha_types *types, const struct ha_where *where,
 
 /* What `pointer` points to was given by Python or by C; the record keeps the first. */
 static PyObject *
-pointer_get(struct ha_types *types, struct ha_record *record,
+pointer_get(struct ha_types *types, const struct ha_seen_record *record,
             const struct ha_field *field, void *pointer)
 {
     PyObject *owner = NULL;
     PyObject *result = NULL;
     if (field->kind == HA_HANDLE || field->kind == HA_FUNCTION) {
-        owner = ha_pointer_keeper(&record->base);
+        owner = ha_pointer_keeper(record->self, &record->base);
         if (owner == NULL) {
             return NULL;
         }
@@ -127,11 +153,11 @@ pointer_get(struct ha_types *types, struct ha_record *record,
         if (pointer == NULL) {
             Py_RETURN_NONE;
         }
-        owner = ha_pointer_keeper(&record->base);
+        owner = ha_pointer_keeper(record->self, &record->base);
         result = owner == NULL ? NULL : ha_cstr_new(types, pointer, owner);
         break;
     default:
-        owner = ha_pointer_keeper(&record->base);
+        owner = ha_pointer_keeper(record->self, &record->base);
         result = owner == NULL ? NULL : ha_pointer_new(types, pointer);
         break;
     }
@@ -145,10 +171,10 @@ pointer_get(struct ha_types *types, struct ha_record *record,
 
 /* A nested record looks at the bytes of the one around it, and keeps that. */
 static PyObject *
-nested_get(struct ha_types *types, struct ha_record *record,
+nested_get(struct ha_types *types, const struct ha_seen_record *record,
            const struct ha_field *field, unsigned char *at)
 {
-    PyObject *owner = ha_pointer_keeper(&record->base);
+    PyObject *owner = ha_pointer_keeper(record->self, &record->base);
     if (owner == NULL) {
         return NULL;
     }
@@ -161,7 +187,7 @@ nested_get(struct ha_types *types, struct ha_record *record,
 }
 
 static PyObject *
-value_get(struct ha_types *types, struct ha_record *record,
+value_get(struct ha_types *types, const struct ha_seen_record *record,
           const struct ha_field *field, unsigned char *at)
 {
     void *pointer;
@@ -187,7 +213,7 @@ value_get(struct ha_types *types, struct ha_record *record,
 }
 
 static int
-pointer_set(struct ha_types *types, struct ha_record *record,
+pointer_set(struct ha_types *types, const struct ha_seen_record *record,
             const struct ha_field *field, const struct ha_where *where,
             unsigned char *at, PyObject *value)
 {
@@ -209,10 +235,8 @@ pointer_set(struct ha_types *types, struct ha_record *record,
     }
     if (status == 0) {
         PyObject *owner = ha_view_hold(types, &view);
-        status = owner == NULL ? -1 : keep_owner(record, at, owner);
-        if (status == 0) {
-            memcpy(at, &view.ptr, sizeof view.ptr);
-        }
+        status =
+            owner == NULL ? -1 : store(record, at, &view.ptr, sizeof view.ptr, owner);
         Py_XDECREF(owner);
     }
     ha_view_release(&view);
@@ -220,7 +244,7 @@ pointer_set(struct ha_types *types, struct ha_record *record,
 }
 
 static int
-nested_set(struct ha_types *types, struct ha_record *record,
+nested_set(struct ha_types *types, const struct ha_seen_record *record,
            const struct ha_field *field, const struct ha_where *where,
            unsigned char *at, PyObject *value)
 {
@@ -229,16 +253,14 @@ nested_set(struct ha_types *types, struct ha_record *record,
         return -1;
     }
     /* Pointers inside the copy keep what the original kept. */
-    int status = keep_owner(record, at, view.owner);
-    if (status == 0) {
-        memmove(at, view.ptr, types->tables->records[field->index].size);
-    }
+    int status = store(record, at, view.ptr, types->tables->records[field->index].size,
+                       view.owner);
     ha_view_release(&view);
     return status;
 }
 
 static int
-value_set(struct ha_types *types, struct ha_record *record,
+value_set(struct ha_types *types, const struct ha_seen_record *record,
           const struct ha_field *field, const struct ha_where *where, unsigned char *at,
           PyObject *value)
 {
@@ -259,17 +281,17 @@ value_set(struct ha_types *types, struct ha_record *record,
                                             &enum_value) < 0) {
             return -1;
         }
-        memcpy(at, &enum_value, sizeof enum_value);
+        store_plain(record, at, &enum_value, sizeof enum_value);
         return 0;
     default:
         if (field->bit_width != 0) {
-            return bits_set(types, where, field, at, value);
+            return bits_set(types, record, where, field, at, value);
         }
         if (ha_count_from(types, value, where, (enum ha_kind)field->kind, &number) <
             0) {
             return -1;
         }
-        memcpy(at, &number, ha_kind_size((enum ha_kind)field->kind));
+        store_plain(record, at, &number, ha_kind_size((enum ha_kind)field->kind));
         return 0;
     }
 }
@@ -293,8 +315,8 @@ text_get(struct ha_types *types, const struct ha_field *field, const unsigned ch
 }
 
 static int
-text_set(const struct ha_field *field, const struct ha_where *where, unsigned char *at,
-         PyObject *value)
+text_set(const struct ha_seen_record *record, const struct ha_field *field,
+         const struct ha_where *where, unsigned char *at, PyObject *value)
 {
     PyObject *bytes = NULL;
     Py_ssize_t room = field->count;
@@ -322,15 +344,17 @@ text_set(const struct ha_field *field, const struct ha_where *where, unsigned ch
                           room, length);
     }
     if (status == 0) {
+        HA_BEGIN_SECTION(ha_record_holder(record));
         memcpy(at, PyBytes_AS_STRING(bytes), (size_t)length);
         memset(at + length, 0, field->count - (size_t)length);
+        HA_END_SECTION();
     }
     Py_DECREF(bytes);
     return status;
 }
 
 static PyObject *
-array_get(struct ha_types *types, struct ha_record *record,
+array_get(struct ha_types *types, const struct ha_seen_record *record,
           const struct ha_field *field, unsigned char *at)
 {
     size_t size = field_size(types, field);
@@ -349,7 +373,7 @@ array_get(struct ha_types *types, struct ha_record *record,
 /* All values are converted before the first byte is changed.  Pointers are converted in
  * place, one by one: an address and what is kept for it always go together. */
 static int
-array_set(struct ha_types *types, struct ha_record *record,
+array_set(struct ha_types *types, const struct ha_seen_record *record,
           const struct ha_field *field, const struct ha_where *where, unsigned char *at,
           PyObject *value)
 {
@@ -383,7 +407,7 @@ array_set(struct ha_types *types, struct ha_record *record,
         }
     }
     if (plain) {
-        memcpy(at, copy, size * field->count);
+        store_plain(record, at, copy, size * field->count);
     }
     status = 0;
 done:
@@ -395,25 +419,30 @@ done:
 /* ---- both ---- */
 
 PyObject *
-ha_field_get(struct ha_types *types, struct ha_record *record,
+ha_field_get(struct ha_types *types, const struct ha_seen_record *record,
              const struct ha_field *field, unsigned char *element)
 {
     unsigned char *at = element + field->offset;
+    PyObject *value;
+    HA_BEGIN_SECTION(ha_record_holder(record));
     if (is_text(field)) {
-        return text_get(types, field, at);
+        value = text_get(types, field, at);
+    } else {
+        value = field->count > 0 ? array_get(types, record, field, at)
+                                 : value_get(types, record, field, at);
     }
-    return field->count > 0 ? array_get(types, record, field, at)
-                            : value_get(types, record, field, at);
+    HA_END_SECTION();
+    return value;
 }
 
 int
-ha_field_set(struct ha_types *types, struct ha_record *record,
+ha_field_set(struct ha_types *types, const struct ha_seen_record *record,
              const struct ha_field *field, unsigned char *element, PyObject *value)
 {
     struct ha_where where = field_where(record, field);
     unsigned char *at = element + field->offset;
     if (is_text(field)) {
-        return text_set(field, &where, at, value);
+        return text_set(record, field, &where, at, value);
     }
     return field->count > 0 ? array_set(types, record, field, &where, at, value)
                             : value_set(types, record, field, &where, at, value);

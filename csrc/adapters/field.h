@@ -14,10 +14,10 @@
 /* field.c: members of records. */
 /* The value of a member: new reference, or NULL with an exception.  `element` is where
  * its record begins. */
-PyObject *ha_field_get(struct ha_types *types, struct ha_record *record,
+PyObject *ha_field_get(struct ha_types *types, const struct ha_seen_record *record,
                        const struct ha_field *field, unsigned char *element);
 /* 0, or -1 with an exception and the member as it was. */
-int ha_field_set(struct ha_types *types, struct ha_record *record,
+int ha_field_set(struct ha_types *types, const struct ha_seen_record *record,
                  const struct ha_field *field, unsigned char *element, PyObject *value);
 bool ha_record_bytes_equal(struct ha_types *types, const struct ha_record_info *info,
                            const unsigned char *left, const unsigned char *right);

@@ -6,6 +6,7 @@
 #include "adapters/allocation.h"
 #include "adapters/pointer.h"
 #include "adapters/record.h"
+#include "adapters/saved_error.h"
 #include "adapters/types.h"
 
 /* An owner of the package that is written in Python would free the memory, too. */
@@ -28,13 +29,13 @@ ha_pointer_freed(struct ha_types *types, PyObject *object, const void *ptr)
         return;
     }
     struct ha_pointer *self = (struct ha_pointer *)object;
-    PyObject *owner = self->owner;
     ha_record_forget(types, object, ptr);
-    if (self->ptr != ptr || ptr == NULL ||
+    if (ha_pointer_of(object) != ptr || ptr == NULL ||
         (Py_TYPE(object) != types->pointer &&
          !PyObject_TypeCheck(object, types->nd_buffer))) {
         return;
     }
+    PyObject *owner = ha_pointer_take_gone(self, HA_FREED);
     if (owner != NULL && Py_TYPE(owner) == types->allocation) {
         ha_allocation_forget(owner); /* it would free what may be in use again */
     } else if (owner != NULL && owner != object && ha_pointer_check(types, owner)) {
@@ -42,5 +43,5 @@ ha_pointer_freed(struct ha_types *types, PyObject *object, const void *ptr)
     } else if (owner != NULL && owner != object) {
         owner_forget(owner);
     }
-    ha_pointer_set_gone(self, HA_FREED);
+    ha_release(owner);
 }

@@ -5,6 +5,7 @@
 
 #include "adapters/block.h"
 #include "adapters/record.h"
+#include "adapters/together.h"
 #include "adapters/types.h"
 #include "adapters/view.h"
 
@@ -12,28 +13,49 @@
  */
 enum { DEPTH_MAX = 6 };
 
-/* The dict of further owners behind an owner; borrowed, or NULL. */
-static PyObject *
+/* Where the dict of further owners behind an owner is, or NULL. */
+static PyObject **
 keep_of(struct ha_types *types, PyObject *owner)
 {
     if (Py_TYPE(owner) == types->block) {
-        return ((struct ha_block *)owner)->keep;
+        return &((struct ha_block *)owner)->keep;
     }
     if (PyObject_TypeCheck(owner, types->record)) {
-        return ((struct ha_record *)owner)->keep;
+        return &((struct ha_record *)owner)->keep;
     }
     return NULL;
+}
+
+/* The further owners behind an owner: an owned list, or NULL with or without an
+ * exception. */
+static PyObject *
+behind(struct ha_types *types, PyObject *owner)
+{
+    PyObject **place = keep_of(types, owner), *keep = NULL, *all = NULL;
+
+    if (PyTuple_CheckExact(owner)) { /* of ha_pointer_keeper */
+        return PySequence_List(owner);
+    }
+    if (place != NULL) {
+        HA_BEGIN_SECTION(owner);
+        keep = Py_XNewRef(*place);
+        HA_END_SECTION();
+    }
+    if (keep != NULL && PyDict_GET_SIZE(keep) > 0) {
+        all = PyDict_Values(keep);
+    }
+    Py_XDECREF(keep);
+    return all;
 }
 
 static PyObject *
 freeze(struct ha_types *types, PyObject *owner, int depth)
 {
-    PyObject *keep = keep_of(types, owner);
+    PyObject *all = depth < DEPTH_MAX ? behind(types, owner) : NULL;
 
-    if (keep == NULL || PyDict_GET_SIZE(keep) == 0 || depth == DEPTH_MAX) {
+    if (all == NULL && PyErr_Occurred() == NULL) {
         return Py_NewRef(owner);
     }
-    PyObject *all = PyDict_Values(keep);
     if (all == NULL) {
         return NULL;
     }

@@ -98,7 +98,7 @@ static int
 take_function_address(struct ha_take *take, PyObject *object)
 {
     if (ha_pointer_check(take->types, object) &&
-        ((struct ha_pointer *)object)->size >= 0) {
+        HA_READ(((struct ha_pointer *)object)->size) >= 0) {
         return 0; /* a record, list or array: what has a length is no code */
     }
     int status = ha_take_address(take, object);
@@ -121,7 +121,7 @@ refuse_function(struct ha_types *types, const struct ha_where *where, const char
         return ha_raise(PyExc_TypeError, where,
                         "must be %s%s, not a %s to memory of %zd bytes", more, wanted,
                         ha_short_name(Py_TYPE(object)),
-                        ((struct ha_pointer *)object)->size);
+                        HA_READ(((struct ha_pointer *)object)->size));
     }
     return ha_raise(PyExc_TypeError, where, "must be %s%s, not '%.200s'", more, wanted,
                     Py_TYPE(object)->tp_name);

@@ -42,9 +42,11 @@ ha_handle_from(struct ha_types *types, PyObject *object, const struct ha_where *
     if (object == Py_None) {
         return 0;
     }
-    if (Py_TYPE(object) == types->handles[index].type) {
+    if (Py_TYPE(object) == HA_READ(types->handles[index].type)) {
+        HA_BEGIN_SECTION(object);
         out->ptr = ((struct ha_pointer *)object)->ptr;
         out->owner = Py_XNewRef(((struct ha_pointer *)object)->owner);
+        HA_END_SECTION();
         return 0;
     }
     if (check_handle_type(types, object, where, index) < 0) {
@@ -114,8 +116,7 @@ static PyObject *
 stream_cuda_stream(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    return Py_BuildValue(
-        "(iK)", 0, (unsigned long long)(uintptr_t)((struct ha_pointer *)self)->ptr);
+    return Py_BuildValue("(iK)", 0, (unsigned long long)(uintptr_t)ha_pointer_of(self));
 }
 
 static PyMethodDef stream_methods[] = {

@@ -47,8 +47,8 @@ check_storage(struct ha_types *types, PyObject *object, const struct ha_where *w
 {
     const struct ha_view place = {.ptr = address, .size = -1};
     bool known = ha_pointer_check(types, object) &&
-                 (((struct ha_pointer *)object)->size >= 0 ||
-                  ((struct ha_pointer *)object)->owner != NULL);
+                 (HA_READ(((struct ha_pointer *)object)->size) >= 0 ||
+                  HA_READ(((struct ha_pointer *)object)->owner) != NULL);
     return known ? 0 : ha_need_memory(&place, where, 1, 1);
 }
 

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "adapters/allocation.h"
+#include "adapters/saved_error.h"
 #include "adapters/types.h"
 #include "adapters/view.h"
 
@@ -19,7 +21,39 @@ ha_launch_init(struct ha_launch_arguments *launch)
     launch->slot_count = 0;
     launch->slots = launch->small_slots;
     launch->owners = NULL;
+    launch->uses = launch->small_uses;
+    launch->use_count = 0;
+    launch->use_room = HA_LAUNCH_SMALL_USES;
     ha_view_init(&launch->view);
+}
+
+static void
+end_use(PyObject *owner)
+{
+    ha_allocation_leave(owner);
+    ha_release(owner);
+}
+
+int
+ha_launch_use(struct ha_launch_arguments *launch, PyObject *owner)
+{
+    if (launch->use_count == launch->use_room) {
+        size_t room = 2 * (size_t)launch->use_room;
+        PyObject **more = PyMem_New(PyObject *, room);
+        if (more == NULL) {
+            end_use(owner);
+            PyErr_NoMemory();
+            return -1;
+        }
+        memcpy(more, launch->uses, (size_t)launch->use_count * sizeof *more);
+        if (launch->uses != launch->small_uses) {
+            PyMem_Free(launch->uses);
+        }
+        launch->uses = more;
+        launch->use_room = (Py_ssize_t)room;
+    }
+    launch->uses[launch->use_count++] = owner;
+    return 0;
 }
 
 void
@@ -35,6 +69,14 @@ ha_launch_release(struct ha_launch_arguments *launch)
     }
     launch->value = NULL;
     launch->size = 0;
+    for (Py_ssize_t i = 0; i < launch->use_count; i++) {
+        end_use(launch->uses[i]);
+    }
+    launch->use_count = 0;
+    if (launch->uses != launch->small_uses) {
+        PyMem_Free(launch->uses);
+        launch->uses = launch->small_uses;
+    }
     Py_CLEAR(launch->owners);
     ha_view_release(&launch->view);
 }
@@ -65,6 +107,13 @@ ha_launch_keep_view(struct ha_types *types, struct ha_launch_arguments *launch,
 {
     if (!view->has_buffer && view->owner == NULL) {
         return 0;
+    }
+    if (view->used != NULL) {
+        PyObject *used = Py_NewRef(view->used);
+        view->used = NULL;
+        if (ha_launch_use(launch, used) < 0) {
+            return -1;
+        }
     }
     PyObject *owner = ha_view_hold(types, view);
     if (owner == NULL) {

@@ -5,7 +5,8 @@
  * Values go into `small`, on the caller's stack, or into heap memory when they need
  * more room.  What keeps pointer arguments alive is gathered in `owners`; a synchronous
  * call releases it with ha_launch_release, an asynchronous one takes it with
- * ha_launch_hold.  The struct must not be moved once filled: config and slots point
+ * ha_launch_hold.  Allocations that it passes are *used* (allocation.h) until the
+ * launch is released.  The struct must not be moved once filled: config and slots point
  * into it.
  *
  * The *place* of a value is where it lies in the data; the next value may move all of
@@ -20,6 +21,7 @@
 
 #define HA_LAUNCH_SMALL_BYTES 512
 #define HA_LAUNCH_SMALL_COUNT 32
+#define HA_LAUNCH_SMALL_USES 16
 
 /* Markers of the array that C takes for `extra`, as the HIP headers define them. */
 #define HA_EXTRA_BUFFER_POINTER ((void *)1)
@@ -34,11 +36,14 @@ struct ha_launch_arguments {
     size_t capacity;       /* bytes that data has room for */
     Py_ssize_t count;      /* number of arguments, -1 if an address was given */
     Py_ssize_t slot_count; /* slots that are filled (kernelParams only) */
-    void **slots;        /* kernelParams: address of each value; small_slots or heap */
-    PyObject *owners;    /* owned list, or NULL */
-    struct ha_view view; /* where a ready address or object was given */
+    void **slots;     /* kernelParams: address of each value; small_slots or heap */
+    PyObject *owners; /* owned list, or NULL */
+    PyObject **uses;  /* owned references to allocations; small_uses or heap */
+    Py_ssize_t use_count, use_room;
+    struct ha_view view;          /* where a ready address or object was given */
     void *config[HA_EXTRA_COUNT]; /* of ha_extra_fill */
     void *small_slots[HA_LAUNCH_SMALL_COUNT];
+    PyObject *small_uses[HA_LAUNCH_SMALL_USES];
     _Alignas(16) unsigned char small[HA_LAUNCH_SMALL_BYTES];
 };
 
@@ -47,6 +52,9 @@ void ha_launch_init(struct ha_launch_arguments *launch);
 void ha_launch_release(struct ha_launch_arguments *launch);
 /* Keeps `owner` (borrowed) with the launch. */
 int ha_launch_keep(struct ha_launch_arguments *launch, PyObject *owner);
+/* Uses the allocation `owner` (stolen, on failure too), which ha_allocation_use has
+ * begun, until the launch is released; 0 or -1. */
+int ha_launch_use(struct ha_launch_arguments *launch, PyObject *owner);
 /* Owned object that keeps every pointer argument's memory (None if nothing needs it).
  */
 PyObject *ha_launch_hold(struct ha_types *types, struct ha_launch_arguments *launch);

@@ -34,7 +34,7 @@ pack(struct ha_types *types, struct ha_pointer *self,
     packed->size = launch->size;
     memcpy(packed->data, launch->data, launch->size);
     ha_extra_fill(packed->config, packed->data, &packed->size);
-    if (ha_keep(&block->keep, 0, launch->owners) < 0) {
+    if (ha_keep(&block->keep, 0, launch->owners, NULL) < 0) {
         Py_DECREF(block);
         return -1;
     }

@@ -214,19 +214,26 @@ put_ctypes(struct ha_types *types, struct ha_launch_arguments *launch, PyObject 
 }
 
 static unsigned char *
-put_record(struct ha_launch_arguments *launch, const struct ha_record *record,
+put_record(struct ha_launch_arguments *launch, PyObject *record,
            const struct ha_where *where)
 {
-    if (record->base.ptr == NULL || record->count > 1) {
+    struct ha_seen_record seen;
+    unsigned char *place = NULL;
+    ha_record_see(record, &seen);
+    if (seen.base.ptr == NULL || seen.count > 1) {
         ha_raise(
             PyExc_ValueError, where,
-            record->base.ptr == NULL
+            seen.base.ptr == NULL
                 ? "must not be a NULL record"
                 : "must be one record, not an array (Pointer(x) passes its address)");
-        return NULL;
+    } else {
+        HA_BEGIN_SECTION(ha_record_holder(&seen));
+        place = ha_launch_put(launch, seen.base.ptr, seen.info->size,
+                              seen.info->align == 0 ? 1 : seen.info->align);
+        HA_END_SECTION();
     }
-    return ha_launch_put(launch, record->base.ptr, record->info->size,
-                         record->info->align == 0 ? 1 : record->info->align);
+    ha_pointer_unsee(&seen.base);
+    return place;
 }
 
 static int
@@ -257,7 +264,7 @@ ha_launch_put_value(struct ha_types *types, struct ha_launch_arguments *launch,
         return refuse_number(where, object);
     }
     if (PyObject_TypeCheck(object, types->record)) {
-        *place = put_record(launch, (struct ha_record *)object, where);
+        *place = put_record(launch, object, where);
         return *place == NULL ? -1 : 1;
     }
     enum ha_numpy_class numpy = ha_numpy_scalar_class(object);

@@ -12,6 +12,7 @@
 #include "adapters/message.h"
 #include "adapters/number.h"
 #include "adapters/pointer.h"
+#include "adapters/saved_error.h"
 #include "adapters/type.h"
 #include "adapters/type_index.h"
 #include "adapters/types.h"
@@ -86,11 +87,15 @@ list_fill(struct ha_types *types, PyObject *self, PyObject *object)
         ha_raise(PyExc_ValueError, &where, "must hold one element, not %zd",
                  view.count);
     } else {
-        Py_ssize_t count = view.count;
-        status = ha_pointer_set(types, &list->base, &view);
-        if (status == 0) {
-            list->count = count;
-        }
+        status = ha_view_settle(types, &view);
+    }
+    if (status == 0) {
+        PyObject *owner = ha_view_take_owner(&view), *old;
+        HA_BEGIN_SECTION(self);
+        old = ha_pointer_put(&list->base, view.ptr, view.size, view.readonly, owner);
+        list->count = view.count;
+        HA_END_SECTION();
+        ha_release(old);
     }
     ha_view_release(&view);
     return status;
@@ -178,28 +183,56 @@ list_allocate(PyObject *cls, PyObject *const *args, Py_ssize_t nargs, PyObject *
 
 /* ---- elements ---- */
 
+/* A list that is looked at; see pointer.h. */
+struct seen_list {
+    struct ha_pointer base;
+    Py_ssize_t count;
+    enum ha_kind kind;
+    PyTypeObject *type; /* borrowed, as long as the list */
+};
+
+static void
+list_see(PyObject *self, struct seen_list *seen)
+{
+    const struct ha_list_object *list = (struct ha_list_object *)self;
+    HA_BEGIN_SECTION(self);
+    ha_pointer_copy(&list->base, &seen->base);
+    seen->count = list->count;
+    HA_END_SECTION();
+    seen->kind = list->kind;
+    seen->type = Py_TYPE(self);
+}
+
 /* Number of elements; -1 with TypeError where it is not known.  A PointerTo* made from
  * an address has one, but only callers that ask for it may read it: repr, == and hash
  * don't. */
 static Py_ssize_t
-list_length(PyObject *self)
+seen_length(const struct seen_list *seen)
 {
-    const struct ha_list_object *list = (struct ha_list_object *)self;
-    if (list->count < 0) {
-        if (list->base.ptr != NULL &&
-            is_pointer_to(ha_types_of_type(Py_TYPE(self)), Py_TYPE(self), list->kind)) {
+    if (seen->count < 0) {
+        if (seen->base.ptr != NULL &&
+            is_pointer_to(ha_types_of_type(seen->type), seen->type, seen->kind)) {
             return 1;
         }
         PyErr_Format(PyExc_TypeError,
                      "the length of this %s is not known: it was made from an address",
-                     ha_short_name(Py_TYPE(self)));
+                     ha_short_name(seen->type));
     }
-    return list->count;
+    return seen->count;
+}
+
+static Py_ssize_t
+list_length(PyObject *self)
+{
+    struct seen_list seen;
+    list_see(self, &seen);
+    ha_pointer_unsee(&seen.base); /* the elements are not looked at */
+    return seen_length(&seen);
 }
 
 /* The addresses in a list may be anything: C or a buffer of the program wrote them. */
 static PyObject *
-text_element(const struct ha_list_object *list, Py_ssize_t i, const char *text)
+text_element(const struct seen_list *seen, Py_ssize_t i, const char *text)
 {
     size_t length;
     if (text == NULL) {
@@ -208,32 +241,32 @@ text_element(const struct ha_list_object *list, Py_ssize_t i, const char *text)
     if (!ha_text_readable(text, &length)) {
         return PyErr_Format(PyExc_ValueError,
                             "%s: element %zd is %p, where no text can be read",
-                            ha_short_name(Py_TYPE(list)), i, text);
+                            ha_short_name(seen->type), i, text);
     }
     return PyBytes_FromStringAndSize(text, (Py_ssize_t)length);
 }
 
 static PyObject *
-element(struct ha_list_object *list, Py_ssize_t i)
+element(PyObject *self, const struct seen_list *seen, Py_ssize_t i)
 {
     const unsigned char *at =
-        (const unsigned char *)list->base.ptr + (size_t)i * ha_kind_size(list->kind);
-    struct ha_types *types = ha_types_of_type(Py_TYPE(list));
-    if (!ha_pointer_can_read(types, &list->base, at, ha_kind_size(list->kind))) {
+        (const unsigned char *)seen->base.ptr + (size_t)i * ha_kind_size(seen->kind);
+    struct ha_types *types = ha_types_of_type(seen->type);
+    if (!ha_pointer_can_read(types, &seen->base, at, ha_kind_size(seen->kind))) {
         return PyErr_Format(PyExc_ValueError,
                             "%s: element %zd at %p is in memory that cannot be read",
-                            ha_short_name(Py_TYPE(list)), i, at);
+                            ha_short_name(seen->type), i, at);
     }
-    if (ha_kind_is_number(list->kind)) {
-        return ha_number_to(list->kind, at);
+    if (ha_kind_is_number(seen->kind)) {
+        return ha_number_to(seen->kind, at);
     }
     void *pointer;
     memcpy(&pointer, at, sizeof pointer);
-    if (list->kind == HA_CSTR) {
-        return text_element(list, i, pointer);
+    if (seen->kind == HA_CSTR) {
+        return text_element(seen, i, pointer);
     }
     PyObject *result = ha_pointer_new(types, pointer);
-    PyObject *owner = result == NULL ? NULL : ha_pointer_keeper(&list->base);
+    PyObject *owner = result == NULL ? NULL : ha_pointer_keeper(self, &seen->base);
     if (owner == NULL) {
         Py_XDECREF(result);
         return NULL;
@@ -245,26 +278,28 @@ element(struct ha_list_object *list, Py_ssize_t i)
 static PyObject *
 list_item(PyObject *self, Py_ssize_t i)
 {
-    Py_ssize_t length = list_length(self);
-    if (length < 0) {
-        return NULL;
+    struct seen_list seen;
+    PyObject *item = NULL;
+    list_see(self, &seen);
+    Py_ssize_t length = seen_length(&seen);
+    if (length >= 0 && (i < 0 || i >= length)) {
+        PyErr_Format(PyExc_IndexError, "index is out of range: %s has %zd elements",
+                     ha_short_name(Py_TYPE(self)), length);
+    } else if (length >= 0) {
+        item = element(self, &seen, i);
     }
-    if (i < 0 || i >= length) {
-        return PyErr_Format(PyExc_IndexError,
-                            "index is out of range: %s has %zd elements",
-                            ha_short_name(Py_TYPE(self)), length);
-    }
-    return element((struct ha_list_object *)self, i);
+    ha_pointer_unsee(&seen.base);
+    return item;
 }
 
 /* A new list of every step-th element. */
 static PyObject *
-elements(struct ha_list_object *self, Py_ssize_t start, Py_ssize_t step,
-         Py_ssize_t count)
+elements(PyObject *self, const struct seen_list *seen, Py_ssize_t start,
+         Py_ssize_t step, Py_ssize_t count)
 {
     PyObject *result = PyList_New(count);
     for (Py_ssize_t i = 0; result != NULL && i < count; i++) {
-        PyObject *item = element(self, start + i * step);
+        PyObject *item = element(self, seen, start + i * step);
         if (item == NULL) {
             Py_CLEAR(result);
         } else {
@@ -278,12 +313,16 @@ static PyObject *
 list_slice(PyObject *self, PyObject *key)
 {
     Py_ssize_t start, stop, step;
-    Py_ssize_t length = list_length(self);
-    if (length < 0 || PySlice_Unpack(key, &start, &stop, &step) < 0) {
-        return NULL;
+    struct seen_list seen;
+    PyObject *result = NULL;
+    list_see(self, &seen);
+    Py_ssize_t length = seen_length(&seen);
+    if (length >= 0 && PySlice_Unpack(key, &start, &stop, &step) == 0) {
+        Py_ssize_t count = PySlice_AdjustIndices(length, &start, &stop, step);
+        result = elements(self, &seen, start, step, count);
     }
-    Py_ssize_t count = PySlice_AdjustIndices(length, &start, &stop, step);
-    return elements((struct ha_list_object *)self, start, step, count);
+    ha_pointer_unsee(&seen.base);
+    return result;
 }
 
 static PyObject *
@@ -308,9 +347,16 @@ list_subscript(PyObject *self, PyObject *key)
 static PyObject *
 list_to_list(PyObject *self, PyObject *unused)
 {
+    struct seen_list seen;
+    PyObject *result = NULL;
     (void)unused;
-    Py_ssize_t length = list_length(self);
-    return length < 0 ? NULL : elements((struct ha_list_object *)self, 0, 1, length);
+    list_see(self, &seen);
+    Py_ssize_t length = seen_length(&seen);
+    if (length >= 0) {
+        result = elements(self, &seen, 0, 1, length);
+    }
+    ha_pointer_unsee(&seen.base);
+    return result;
 }
 
 static PyObject *
@@ -326,25 +372,24 @@ list_to_tuple(PyObject *self, PyObject *unused)
 }
 
 static PyObject *
-list_repr(PyObject *self)
+seen_repr(PyObject *self, const struct seen_list *seen)
 {
-    struct ha_list_object *list = (struct ha_list_object *)self;
-    const char *name = ha_short_name(Py_TYPE(self));
-    if (list->base.ptr == NULL) {
+    const char *name = ha_short_name(seen->type);
+    if (seen->base.ptr == NULL) {
         return PyUnicode_FromFormat("<%s NULL>", name);
     }
-    if (list->count < 0) {
-        return PyUnicode_FromFormat("<%s %p, length unknown>", name, list->base.ptr);
+    if (seen->count < 0) {
+        return PyUnicode_FromFormat("<%s %p, length unknown>", name, seen->base.ptr);
     }
-    if (list->count > REPR_ELEMENTS) {
-        return PyUnicode_FromFormat("<%s %p, %zd elements>", name, list->base.ptr,
-                                    list->count);
+    if (seen->count > REPR_ELEMENTS) {
+        return PyUnicode_FromFormat("<%s %p, %zd elements>", name, seen->base.ptr,
+                                    seen->count);
     }
-    PyObject *items = list_to_list(self, NULL);
+    PyObject *items = elements(self, seen, 0, 1, seen->count);
     if (items == NULL && PyErr_ExceptionMatches(PyExc_ValueError)) {
         PyErr_Clear();
         return PyUnicode_FromFormat("<%s %p, %zd elements, cannot be read>", name,
-                                    list->base.ptr, list->count);
+                                    seen->base.ptr, seen->count);
     }
     if (items == NULL) {
         return NULL;
@@ -354,13 +399,25 @@ list_repr(PyObject *self)
     return result;
 }
 
+static PyObject *
+list_repr(PyObject *self)
+{
+    struct seen_list seen;
+    list_see(self, &seen);
+    PyObject *result = seen_repr(self, &seen);
+    ha_pointer_unsee(&seen.base);
+    return result;
+}
+
 /* NULL and empty lists are false; of an address without a length nothing else is known.
  */
 static int
 list_bool(PyObject *self)
 {
-    const struct ha_list_object *list = (struct ha_list_object *)self;
-    return list->base.ptr != NULL && list->count != 0;
+    struct seen_list seen;
+    list_see(self, &seen);
+    ha_pointer_unsee(&seen.base);
+    return seen.base.ptr != NULL && seen.count != 0;
 }
 
 /* ---- comparison ---- */
@@ -414,24 +471,27 @@ compare_elements(PyObject *self, PyObject *other, int op)
 static PyObject *
 list_richcompare(PyObject *self, PyObject *other, int op)
 {
-    const struct ha_list_object *list = (struct ha_list_object *)self;
+    struct seen_list seen, that;
     if (op != Py_EQ && op != Py_NE) {
         Py_RETURN_NOTIMPLEMENTED;
     }
+    list_see(self, &seen);
+    ha_pointer_unsee(&seen.base);
     if (PyList_Check(other) || PyTuple_Check(other)) {
-        if (list->count < 0) {
+        if (seen.count < 0) {
             Py_RETURN_NOTIMPLEMENTED;
         }
         return compare_elements(self, other, op);
     }
     struct ha_types *types = ha_types_of_type(Py_TYPE(self));
     if (types->pointer == NULL || !ha_pointer_check(types, other) ||
-        kind_of_type(types, Py_TYPE(other)) != list->kind || !is_list(other)) {
+        kind_of_type(types, Py_TYPE(other)) != seen.kind || !is_list(other)) {
         Py_RETURN_NOTIMPLEMENTED;
     }
-    const struct ha_list_object *that = (struct ha_list_object *)other;
-    bool equal = list->base.ptr == that->base.ptr && list->count == that->count;
-    if (!equal && list->count >= 0 && that->count >= 0) {
+    list_see(other, &that);
+    ha_pointer_unsee(&that.base);
+    bool equal = seen.base.ptr == that.base.ptr && seen.count == that.count;
+    if (!equal && seen.count >= 0 && that.count >= 0) {
         PyObject *elements = list_to_list(other, NULL);
         if (elements == NULL) {
             return differs(op);
@@ -446,7 +506,7 @@ list_richcompare(PyObject *self, PyObject *other, int op)
 static Py_hash_t
 list_hash(PyObject *self)
 {
-    if (((struct ha_list_object *)self)->count < 0) {
+    if (HA_READ(((struct ha_list_object *)self)->count) < 0) {
         return ha_pointer_hash(self);
     }
     PyObject *elements = list_to_tuple(self, NULL);
@@ -464,57 +524,67 @@ list_hash(PyObject *self)
 
 /* ---- PointerTo* ---- */
 
-static struct ha_list_object *
-pointer_to_target(PyObject *self)
+/* 0, or -1 with ValueError where there is no value. */
+static int
+need_target(const struct seen_list *seen)
 {
-    struct ha_list_object *list = (struct ha_list_object *)self;
-    if (list->base.ptr == NULL || list->count == 0) {
+    if (seen->base.ptr == NULL || seen->count == 0) {
         PyErr_Format(PyExc_ValueError, "NULL %s has no value",
-                     ha_short_name(Py_TYPE(self)));
-        return NULL;
+                     ha_short_name(seen->type));
+        return -1;
     }
-    return list;
+    return 0;
 }
 
 static PyObject *
 pointer_to_get(PyObject *self, void *closure)
 {
+    struct seen_list seen;
     (void)closure;
-    struct ha_list_object *list = pointer_to_target(self);
-    return list == NULL ? NULL : element(list, 0);
+    list_see(self, &seen);
+    PyObject *value = need_target(&seen) < 0 ? NULL : element(self, &seen, 0);
+    ha_pointer_unsee(&seen.base);
+    return value;
+}
+
+/* Writes the value where `seen` points to. */
+static int
+set_target(const struct seen_list *seen, PyObject *value)
+{
+    struct ha_types *types = ha_types_of_type(seen->type);
+    struct ha_where where = {ha_short_name(seen->type), "value"};
+    uint64_t number;
+    if (value == NULL) {
+        PyErr_SetString(PyExc_AttributeError, "value can't be deleted");
+        return -1;
+    }
+    if (seen->base.readonly) {
+        return ha_raise(PyExc_BufferError, &where, "is in read-only memory");
+    }
+    if (!ha_pointer_can_read(types, &seen->base, seen->base.ptr,
+                             ha_kind_size(seen->kind))) {
+        return ha_raise(PyExc_ValueError, &where, "is at %p, where there is no memory",
+                        seen->base.ptr);
+    }
+    if (ha_number_from(types, value, &where, seen->kind, &number) < 0) {
+        return -1;
+    }
+    memcpy(seen->base.ptr, &number, ha_kind_size(seen->kind));
+    return 0;
 }
 
 static int
 pointer_to_set(PyObject *self, PyObject *value, void *closure)
 {
+    struct seen_list seen;
+    int status = -1;
     (void)closure;
-    struct ha_where where = {ha_short_name(Py_TYPE(self)), "value"};
-    struct ha_list_object *list = pointer_to_target(self);
-    uint64_t number;
-    if (list == NULL) {
-        return -1;
+    list_see(self, &seen);
+    if (need_target(&seen) == 0) {
+        status = set_target(&seen, value);
     }
-    if (value == NULL) {
-        PyErr_SetString(PyExc_AttributeError, "value can't be deleted");
-        return -1;
-    }
-    if (list->base.readonly) {
-        return ha_raise(PyExc_BufferError, &where, "is in read-only memory");
-    }
-    struct ha_types *types = ha_types_of_type(Py_TYPE(self));
-    if (!ha_pointer_can_read(types, &list->base, list->base.ptr,
-                             ha_kind_size(list->kind))) {
-        return ha_raise(PyExc_ValueError, &where, "is at %p, where there is no memory",
-                        list->base.ptr);
-    }
-    if (ha_number_from(types, value, &where, list->kind, &number) < 0) {
-        return -1;
-    }
-    if (list->base.ptr == NULL) { /* gone while the value was asked for its int */
-        return pointer_to_target(self) == NULL ? -1 : 0;
-    }
-    memcpy(list->base.ptr, &number, ha_kind_size(list->kind));
-    return 0;
+    ha_pointer_unsee(&seen.base);
+    return status;
 }
 
 /* ---- types ---- */
@@ -585,8 +655,11 @@ make_row(struct ha_types *types, const struct list_row *row, PyTypeObject **list
                  Py_TPFLAGS_IMMUTABLETYPE,
         .slots = list_slots,
     };
-    if (ha_type_make(types, &spec, types->pointer, true, list) < 0 ||
-        ha_type_index_add(types, *list, row->kind) < 0) {
+    if (ha_type_make(types, &spec, types->pointer, true, list) < 0) {
+        return -1;
+    }
+    if (ha_type_index_add(types, *list, row->kind) < 0) {
+        PyErr_NoMemory();
         return -1;
     }
     (*list)->tp_vectorcall = list_vectorcall;

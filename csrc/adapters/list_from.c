@@ -199,7 +199,8 @@ fill_pointers(struct ha_types *types, PyObject *sequence, const struct ha_where 
         if (status == 0) {
             out[i] = view.ptr;
             PyObject *owner = ha_view_hold(types, &view);
-            status = owner == NULL ? -1 : ha_keep(&block->keep, (uintptr_t)i, owner);
+            status =
+                owner == NULL ? -1 : ha_keep(&block->keep, (uintptr_t)i, owner, NULL);
             Py_XDECREF(owner);
         }
         ha_view_release(&view);
@@ -211,8 +212,8 @@ fill_pointers(struct ha_types *types, PyObject *sequence, const struct ha_where 
 }
 
 static int
-list_from_sequence(struct ha_types *types, PyObject *sequence,
-                   const struct ha_where *where, enum ha_kind kind, struct ha_view *out)
+fill_from(struct ha_types *types, PyObject *sequence, const struct ha_where *where,
+          enum ha_kind kind, struct ha_view *out)
 {
     Py_ssize_t count = sequence_size(sequence);
     Py_ssize_t size = (Py_ssize_t)ha_kind_size(kind);
@@ -248,6 +249,16 @@ list_from_sequence(struct ha_types *types, PyObject *sequence,
     out->count = count;
     out->owner = (PyObject *)block;
     return 0;
+}
+
+static int
+list_from_sequence(struct ha_types *types, PyObject *sequence,
+                   const struct ha_where *where, enum ha_kind kind, struct ha_view *out)
+{
+    PyObject *held = ha_sequence_hold(sequence);
+    int status = held == NULL ? -1 : fill_from(types, held, where, kind, out);
+    Py_XDECREF(held);
+    return status;
 }
 
 /* Raw bytes may hold anything; everything else says what it holds. */
@@ -298,7 +309,9 @@ list_from_memory(struct ha_types *types, PyObject *object, const struct ha_where
         return -1;
     }
     if (PyObject_TypeCheck(object, types->nd_buffer)) {
+        HA_BEGIN_SECTION(object);
         shape.format = ((struct ha_device_array *)object)->format;
+        HA_END_SECTION();
         shape.ndim = 1;
     }
     if (shape.ndim >= 0 && out->size >= 0) {
@@ -334,20 +347,27 @@ list_from_list(struct ha_types *types, PyObject *object, const struct ha_where *
     if (!is_list) {
         return 0;
     }
-    const struct ha_list_object *list = (struct ha_list_object *)object;
+    struct ha_list_object *list = (struct ha_list_object *)object;
+    struct ha_pointer seen;
     if (ha_kind_size(list->kind) != ha_kind_size(kind)) {
         return ha_raise(PyExc_TypeError, where,
                         "must have elements of C type %s, not %s", ha_kind_name(kind),
                         ha_kind_name(list->kind));
     }
-    out->ptr = list->base.ptr;
-    out->size = list->base.size;
+    HA_BEGIN_SECTION(object);
+    ha_pointer_copy(&list->base, &seen);
     out->count = list->count;
-    out->readonly = list->base.readonly;
-    out->owner = ha_is_native(Py_TYPE(object))
-                     ? Py_XNewRef(list->base.owner)
-                     : ha_pointer_keeper((struct ha_pointer *)object);
-    return out->owner == NULL && PyErr_Occurred() ? -1 : 1;
+    HA_END_SECTION();
+    out->ptr = seen.ptr;
+    out->size = seen.size;
+    out->readonly = seen.readonly;
+    if (ha_is_native(Py_TYPE(object))) {
+        out->owner = seen.owner;
+        return 1;
+    }
+    out->owner = ha_pointer_keeper(object, &seen);
+    ha_pointer_unsee(&seen);
+    return out->owner == NULL ? -1 : 1;
 }
 
 int

@@ -65,44 +65,93 @@ ha_pointer_dealloc(PyObject *self)
 }
 
 void
-ha_pointer_assign(struct ha_pointer *self, void *ptr, Py_ssize_t size, bool readonly,
-                  PyObject *owner)
+ha_pointer_copy(const struct ha_pointer *self, struct ha_pointer *seen)
+{
+    seen->ptr = self->ptr;
+    seen->size = self->size;
+    seen->owner = Py_XNewRef(self->owner);
+    seen->readonly = self->readonly;
+    seen->gone = self->gone;
+    seen->was = self->was;
+}
+
+void
+ha_pointer_see(PyObject *self, struct ha_pointer *seen)
+{
+    HA_BEGIN_SECTION(self);
+    ha_pointer_copy((struct ha_pointer *)self, seen);
+    HA_END_SECTION();
+}
+
+void
+ha_pointer_unsee(struct ha_pointer *seen)
+{
+    ha_release(seen->owner);
+}
+
+PyObject *
+ha_pointer_put(struct ha_pointer *self, void *ptr, Py_ssize_t size, bool readonly,
+               PyObject *owner)
 {
     PyObject *old = self->owner;
-    self->ptr = ptr;
-    self->size = size;
+    HA_PUBLISH(self->ptr, ptr);
+    HA_PUBLISH(self->size, size);
     self->readonly = readonly;
-    self->gone = HA_HERE;
+    HA_PUBLISH(self->gone, (uint8_t)HA_HERE);
     self->owner = owner;
     if (owner != NULL && !PyObject_GC_IsTracked((PyObject *)self)) {
         PyObject_GC_Track((PyObject *)self);
     }
-    ha_release(old); /* last: this may run anything */
+    return old;
 }
 
 void
-ha_pointer_set_gone(struct ha_pointer *self, enum ha_gone gone)
+ha_pointer_assign(struct ha_pointer *self, void *ptr, Py_ssize_t size, bool readonly,
+                  PyObject *owner)
 {
-    PyObject *old = self->owner;
+    PyObject *old;
+    HA_BEGIN_SECTION(self);
+    old = ha_pointer_put(self, ptr, size, readonly, owner);
+    HA_END_SECTION();
+    ha_release(old);
+}
+
+PyObject *
+ha_pointer_take_gone(struct ha_pointer *self, enum ha_gone gone)
+{
+    PyObject *old;
+    HA_BEGIN_SECTION(self);
+    old = self->owner;
     self->was = self->ptr;
-    self->ptr = NULL;
-    self->size = 0;
+    HA_PUBLISH(self->ptr, NULL);
+    HA_PUBLISH(self->size, 0);
     self->owner = NULL;
-    self->gone = (uint8_t)gone;
-    ha_release(old); /* last: this may run anything */
+    HA_PUBLISH(self->gone, (uint8_t)gone);
+    HA_END_SECTION();
+    return old;
+}
+
+/* Whether it was freed, not only closed. */
+static bool
+is_freed(const struct ha_types *types, PyObject *self)
+{
+    const struct ha_pointer *pointer = (struct ha_pointer *)self;
+    bool freed;
+    HA_BEGIN_SECTION(self);
+    const PyObject *owner = pointer->owner;
+    freed = pointer->gone == HA_FREED ||
+            (owner != NULL && Py_TYPE(owner) == types->device_array &&
+             HA_READ(((const struct ha_pointer *)owner)->gone) == HA_FREED);
+    HA_END_SECTION();
+    return freed;
 }
 
 int
-ha_raise_gone(const struct ha_types *types, PyObject *exception,
-              const struct ha_pointer *self, const char *function, const char *argument)
+ha_raise_gone(const struct ha_types *types, PyObject *exception, PyObject *self,
+              const char *function, const char *argument)
 {
-    const char *what =
-        PyObject_TypeCheck((PyObject *)self, types->nd_buffer) ? "array" : "pointer";
-    const PyObject *owner = self->owner;
-    bool freed = self->gone == HA_FREED ||
-                 (owner != NULL && Py_TYPE(owner) == types->device_array &&
-                  ((const struct ha_pointer *)owner)->gone == HA_FREED);
-    const char *state = freed ? "was freed" : "is closed";
+    const char *what = PyObject_TypeCheck(self, types->nd_buffer) ? "array" : "pointer";
+    const char *state = is_freed(types, self) ? "was freed" : "is closed";
     if (argument == NULL) {
         PyErr_Format(exception, "%s: this %s %s", function, what, state);
     } else {
@@ -113,56 +162,66 @@ ha_raise_gone(const struct ha_types *types, PyObject *exception,
 }
 
 int
+ha_pointer_need(const struct ha_types *types, PyObject *exception, PyObject *self,
+                const char *function)
+{
+    bool gone;
+    HA_BEGIN_SECTION(self);
+    gone = ha_pointer_is_gone(types, (struct ha_pointer *)self);
+    HA_END_SECTION();
+    return gone ? ha_raise_gone(types, exception, self, function, NULL) : 0;
+}
+
+int
 ha_pointer_set(struct ha_types *types, struct ha_pointer *self, struct ha_view *view)
 {
     if (ha_view_settle(types, view) < 0) {
         return -1;
     }
-    PyObject *owner = view->owner;
-    view->owner = NULL;
-    ha_pointer_assign(self, view->ptr, view->size, view->readonly, owner);
+    ha_pointer_assign(self, view->ptr, view->size, view->readonly,
+                      ha_view_take_owner(view));
     return 0;
 }
 
 PyObject *
-ha_pointer_keeper(struct ha_pointer *self)
+ha_pointer_keeper(PyObject *self, const struct ha_pointer *seen)
 {
-    if (self->owner == NULL) {
-        return Py_NewRef((PyObject *)self);
+    if (seen->owner == NULL) {
+        return Py_NewRef(self);
     }
     if (ha_is_native(Py_TYPE(self))) {
-        return Py_NewRef(self->owner);
+        return Py_NewRef(seen->owner);
     }
-    return PyTuple_Pack(2, (PyObject *)self, self->owner);
+    return PyTuple_Pack(2, self, seen->owner);
 }
 
 static bool
-keeps_host_memory(const struct ha_types *types, const struct ha_pointer *self)
+keeps_host_memory(const struct ha_types *types, const struct ha_pointer *seen)
 {
-    const PyObject *owner = self->owner;
-    return owner != NULL && self->size >= 0 &&
+    const PyObject *owner = seen->owner;
+    return owner != NULL && seen->size >= 0 &&
            (Py_TYPE(owner) == types->block || Py_TYPE(owner) == types->hold ||
             PyBytes_CheckExact(owner) || PyUnicode_CheckExact(owner));
 }
 
 bool
-ha_pointer_can_read(const struct ha_types *types, const struct ha_pointer *self,
+ha_pointer_can_read(const struct ha_types *types, const struct ha_pointer *seen,
                     const void *at, size_t bytes)
 {
-    return keeps_host_memory(types, self) || ha_memory_readable(at, bytes);
+    return keeps_host_memory(types, seen) || ha_memory_readable(at, bytes);
 }
 
 bool
-ha_pointer_can_read_text(const struct ha_types *types, const struct ha_pointer *self,
+ha_pointer_can_read_text(const struct ha_types *types, const struct ha_pointer *seen,
                          size_t *length)
 {
-    if (self->size < 0) {
-        return ha_text_readable(self->ptr, length);
+    if (seen->size < 0) {
+        return ha_text_readable(seen->ptr, length);
     }
-    if (!ha_pointer_can_read(types, self, self->ptr, (size_t)self->size)) {
+    if (!ha_pointer_can_read(types, seen, seen->ptr, (size_t)seen->size)) {
         return false;
     }
-    *length = strnlen(self->ptr, (size_t)self->size);
+    *length = strnlen(seen->ptr, (size_t)seen->size);
     return true;
 }
 
@@ -175,7 +234,7 @@ ha_pointer_new(struct ha_types *types, void *ptr)
 Py_hash_t
 ha_pointer_hash(PyObject *self)
 {
-    uintptr_t address = (uintptr_t)((struct ha_pointer *)self)->ptr;
+    uintptr_t address = (uintptr_t)ha_pointer_of(self);
     Py_hash_t hash = (Py_hash_t)(address >> 4 | address << (8 * sizeof address - 4));
     return hash == -1 ? -2 : hash;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Pointer, the base of every public type: an address plus what keeps it alive.
  *
- * The fields change only in __init__, configure and through createRef, under the GIL.
- * What is *gone* was closed or freed: the object has no memory any more.  What Python
- * sees of a Pointer is in pointer_object.c. */
+ * The fields change only in __init__, configure, close and through createRef, in a
+ * critical section of the object.  Who needs several of them *sees* the object: works
+ * with a copy that keeps the owner, whatever happens to the object meanwhile.  What is
+ * *gone* was closed or freed: the object has no memory any more.  What Python sees of a
+ * Pointer is in pointer_object.c. */
 #ifndef HA_ADAPTERS_POINTER_H
 #define HA_ADAPTERS_POINTER_H
 
@@ -13,6 +15,7 @@
 #include <stdint.h>
 
 #include "adapters/allocation.h"
+#include "adapters/together.h"
 #include "adapters/types.h"
 #include "adapters/view.h"
 
@@ -41,26 +44,36 @@ ha_pointer_check(const struct ha_types *types, PyObject *object)
 static inline void *
 ha_pointer_of(PyObject *object)
 {
-    return ((struct ha_pointer *)object)->ptr;
+    return HA_READ(((struct ha_pointer *)object)->ptr);
 }
 
-/* Whether the memory of an array, or what it is a part of, was closed or freed. */
+/* Copies the fields of an object for which ha_pointer_check holds; ha_pointer_unsee
+ * gives the owner back.  The copy is no object. */
+void ha_pointer_see(PyObject *self, struct ha_pointer *seen);
+/* The same in a critical section of the caller's. */
+void ha_pointer_copy(const struct ha_pointer *self, struct ha_pointer *seen);
+void ha_pointer_unsee(struct ha_pointer *seen);
+
+/* Whether the memory of an array, or what it is a part of, was closed or freed.  `self`
+ * is a copy, or in a critical section. */
 static inline bool
 ha_pointer_is_gone(const struct ha_types *types, const struct ha_pointer *self)
 {
     const PyObject *owner = self->owner;
-    return self->gone != HA_HERE ||
+    return HA_READ(self->gone) != HA_HERE ||
            (owner != NULL &&
             ((Py_TYPE(owner) == types->allocation && ha_allocation_is_closed(owner)) ||
              (Py_TYPE(owner) == types->device_array &&
-              ((const struct ha_pointer *)owner)->gone != HA_HERE)));
+              HA_READ(((const struct ha_pointer *)owner)->gone) != HA_HERE)));
 }
 
 /* Raises "function: argument 'x': this array is closed" for what is gone; `argument`
  * may be NULL.  Answers -1. */
-int ha_raise_gone(const struct ha_types *types, PyObject *exception,
-                  const struct ha_pointer *self, const char *function,
-                  const char *argument);
+int ha_raise_gone(const struct ha_types *types, PyObject *exception, PyObject *self,
+                  const char *function, const char *argument);
+/* The same where it is gone, else 0. */
+int ha_pointer_need(const struct ha_types *types, PyObject *exception, PyObject *self,
+                    const char *function);
 /* An instance of a native type, or of a Python subclass, with empty fields. */
 PyObject *ha_pointer_alloc(PyTypeObject *type);
 PyObject *ha_pointer_tp_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
@@ -68,22 +81,27 @@ PyObject *ha_pointer_tp_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
  * view is settled). */
 int ha_pointer_set(struct ha_types *types, struct ha_pointer *self,
                    struct ha_view *view);
+/* Sets the fields in a critical section of the caller's; steals owner.  What was the
+ * owner, owned or NULL: it is released (ha_release) behind that section, since its end
+ * may run anything. */
+PyObject *ha_pointer_put(struct ha_pointer *self, void *ptr, Py_ssize_t size,
+                         bool readonly, PyObject *owner);
 /* Sets the fields, dropping what was there; steals owner. */
 void ha_pointer_assign(struct ha_pointer *self, void *ptr, Py_ssize_t size,
                        bool readonly, PyObject *owner);
-/* The memory of `self` is gone; drops what kept it. */
-void ha_pointer_set_gone(struct ha_pointer *self, enum ha_gone gone);
-/* New reference to what keeps the memory of `self` (self itself where nothing else
- * does). */
-PyObject *ha_pointer_keeper(struct ha_pointer *self);
-/* Whether `bytes` bytes at `at`, which `self` leads to, can be read here.  Memory of
- * Python objects and of blocks that `self` keeps can; of anything else the system is
+/* The memory of `self` is gone.  What kept it, owned, or NULL. */
+PyObject *ha_pointer_take_gone(struct ha_pointer *self, enum ha_gone gone);
+/* New reference to what keeps the memory that was seen of `self` (self itself where
+ * nothing else does). */
+PyObject *ha_pointer_keeper(PyObject *self, const struct ha_pointer *seen);
+/* Whether `bytes` bytes at `at`, which what was seen leads to, can be read here. Memory
+ * of Python objects and of blocks that it keeps can; of anything else the system is
  * asked: the address may be made up, or have been valid once. */
-bool ha_pointer_can_read(const struct ha_types *types, const struct ha_pointer *self,
+bool ha_pointer_can_read(const struct ha_types *types, const struct ha_pointer *seen,
                          const void *at, size_t bytes);
 /* The same for text up to its NUL; *length is what comes before that. */
 bool ha_pointer_can_read_text(const struct ha_types *types,
-                              const struct ha_pointer *self, size_t *length);
+                              const struct ha_pointer *seen, size_t *length);
 /* Slots of the type, for types below it. */
 int ha_pointer_traverse(PyObject *self, visitproc visit, void *arg);
 int ha_pointer_clear(PyObject *self);

@@ -37,7 +37,7 @@ pointer_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf,
     if (ha_ptr_from(types, object, &constructor, 0, &view) < 0) {
         return NULL;
     }
-    PyObject *owner = view.owner;
+    PyObject *owner = ha_view_take_owner(&view);
     if (view.has_buffer && (owner = ha_hold_new(types, &view.buffer)) == NULL) {
         ha_view_release(&view);
         return NULL;
@@ -70,7 +70,11 @@ static PyObject *
 pointer_int(PyObject *self)
 {
     const struct ha_pointer *pointer = (struct ha_pointer *)self;
-    return PyLong_FromVoidPtr(pointer->gone == HA_FREED ? pointer->was : pointer->ptr);
+    void *address;
+    HA_BEGIN_SECTION(self);
+    address = pointer->gone == HA_FREED ? pointer->was : pointer->ptr;
+    HA_END_SECTION();
+    return PyLong_FromVoidPtr(address);
 }
 
 /* Python would take __index__ instead, and give the address for a number that is stored
@@ -94,7 +98,7 @@ pointer_float(PyObject *self)
 static int
 pointer_bool(PyObject *self)
 {
-    return ((struct ha_pointer *)self)->ptr != NULL;
+    return ha_pointer_of(self) != NULL;
 }
 
 static PyObject *
@@ -113,31 +117,64 @@ pointer_richcompare(PyObject *left, PyObject *right, int op)
         /* Lists, records and texts compare what they hold, and decide themselves. */
         Py_RETURN_NOTIMPLEMENTED;
     }
-    bool equal = ((struct ha_pointer *)left)->ptr == ((struct ha_pointer *)right)->ptr;
+    bool equal = ha_pointer_of(left) == ha_pointer_of(right);
     return PyBool_FromLong(equal == (op == Py_EQ));
 }
 
 static PyObject *
 pointer_repr(PyObject *self)
 {
-    struct ha_pointer *pointer = (struct ha_pointer *)self;
+    struct ha_pointer seen;
     const char *name = ha_short_name(Py_TYPE(self));
-    if (pointer->ptr == NULL) {
-        return PyUnicode_FromFormat(
-            pointer->gone == HA_FREED ? "<%s, freed>" : "<%s NULL>", name);
+    ha_pointer_see(self, &seen);
+    ha_pointer_unsee(&seen); /* the memory is not looked at */
+    if (seen.ptr == NULL) {
+        return PyUnicode_FromFormat(seen.gone == HA_FREED ? "<%s, freed>" : "<%s NULL>",
+                                    name);
     }
-    const char *readonly = pointer->readonly ? ", read-only" : "";
-    if (pointer->size < 0) {
-        return PyUnicode_FromFormat("<%s %p%s>", name, pointer->ptr, readonly);
+    const char *readonly = seen.readonly ? ", read-only" : "";
+    if (seen.size < 0) {
+        return PyUnicode_FromFormat("<%s %p%s>", name, seen.ptr, readonly);
     }
-    return PyUnicode_FromFormat("<%s %p, %zd bytes%s>", name, pointer->ptr,
-                                pointer->size, readonly);
+    return PyUnicode_FromFormat("<%s %p, %zd bytes%s>", name, seen.ptr, seen.size,
+                                readonly);
+}
+
+/* A Pointer to `offset` bytes behind what was seen. */
+static PyObject *
+pointer_behind(PyObject *self, const struct ha_pointer *seen, Py_ssize_t offset)
+{
+    struct ha_types *types = ha_types_of_type(Py_TYPE(self));
+    uintptr_t address;
+    if (seen->size >= 0 && offset > seen->size) {
+        return PyErr_Format(PyExc_IndexError, "offset %zd is beyond the %zd bytes",
+                            offset, seen->size);
+    }
+    if (ha_pointer_is_gone(types, seen)) {
+        ha_raise_gone(types, PyExc_ValueError, self, "[]", NULL);
+        return NULL;
+    }
+    if (seen->ptr == NULL && offset > 0) {
+        return PyErr_Format(PyExc_ValueError, "offset %zd from NULL", offset);
+    }
+    if (!ha_address_add(seen->ptr, (uint64_t)offset, &address)) {
+        return PyErr_Format(PyExc_OverflowError,
+                            "offset %zd from %p is beyond the last address", offset,
+                            seen->ptr);
+    }
+    PyObject *owner = ha_pointer_keeper(self, seen);
+    if (owner == NULL) {
+        return NULL;
+    }
+    return ha_pointer_make(types->pointer, (void *)address,
+                           seen->size < 0 ? -1 : seen->size - offset, seen->readonly,
+                           owner);
 }
 
 static PyObject *
 pointer_subscript(PyObject *self, PyObject *key)
 {
-    struct ha_pointer *pointer = (struct ha_pointer *)self;
+    struct ha_pointer seen;
     if (!PyIndex_Check(key) || PyBool_Check(key)) {
         return PyErr_Format(PyExc_TypeError,
                             "%s offsets must be integers (bytes), not '%.200s'",
@@ -150,31 +187,10 @@ pointer_subscript(PyObject *self, PyObject *key)
     if (offset < 0) {
         return PyErr_Format(PyExc_ValueError, "offset %zd is negative", offset);
     }
-    if (pointer->size >= 0 && offset > pointer->size) {
-        return PyErr_Format(PyExc_IndexError, "offset %zd is beyond the %zd bytes",
-                            offset, pointer->size);
-    }
-    struct ha_types *types = ha_types_of_type(Py_TYPE(self));
-    if (ha_pointer_is_gone(types, pointer)) {
-        ha_raise_gone(types, PyExc_ValueError, pointer, "[]", NULL);
-        return NULL;
-    }
-    if (pointer->ptr == NULL && offset > 0) {
-        return PyErr_Format(PyExc_ValueError, "offset %zd from NULL", offset);
-    }
-    uintptr_t address;
-    if (!ha_address_add(pointer->ptr, (uint64_t)offset, &address)) {
-        return PyErr_Format(PyExc_OverflowError,
-                            "offset %zd from %p is beyond the last address", offset,
-                            pointer->ptr);
-    }
-    PyObject *owner = ha_pointer_keeper(pointer);
-    if (owner == NULL) {
-        return NULL;
-    }
-    return ha_pointer_make(types->pointer, (void *)address,
-                           pointer->size < 0 ? -1 : pointer->size - offset,
-                           pointer->readonly, owner);
+    ha_pointer_see(self, &seen);
+    PyObject *result = pointer_behind(self, &seen, offset);
+    ha_pointer_unsee(&seen);
+    return result;
 }
 
 /* ---- attributes ---- */
@@ -183,7 +199,7 @@ static PyObject *
 pointer_is_ptr_null(PyObject *self, void *closure)
 {
     (void)closure;
-    return PyBool_FromLong(((struct ha_pointer *)self)->ptr == NULL);
+    return PyBool_FromLong(ha_pointer_of(self) == NULL);
 }
 
 static PyObject *
@@ -191,12 +207,10 @@ pointer_as_c_void_p(PyObject *self, PyObject *unused)
 {
     (void)unused;
     struct ha_types *types = ha_types_of_type(Py_TYPE(self));
-    if (ha_pointer_is_gone(types, (struct ha_pointer *)self)) {
-        ha_raise_gone(types, PyExc_ValueError, (struct ha_pointer *)self, "as_c_void_p",
-                      NULL);
+    if (ha_pointer_need(types, PyExc_ValueError, self, "as_c_void_p") < 0) {
         return NULL;
     }
-    return ha_ctypes_void_p(types, ((struct ha_pointer *)self)->ptr);
+    return ha_ctypes_void_p(types, ha_pointer_of(self));
 }
 
 static PyObject *
@@ -232,15 +246,17 @@ pointer_reduce(PyObject *self, PyObject *unused)
 static PyObject *
 pointer_bytes(PyObject *self, PyObject *unused)
 {
-    struct ha_pointer *pointer = (struct ha_pointer *)self;
+    struct ha_pointer seen;
 
     (void)unused;
+    ha_pointer_see(self, &seen);
     /* A call's result that was copied into bytes, whole. */
-    if (pointer->owner != NULL && PyBytes_CheckExact(pointer->owner) &&
-        pointer->ptr == PyBytes_AS_STRING(pointer->owner) &&
-        pointer->size == PyBytes_GET_SIZE(pointer->owner)) {
-        return Py_NewRef(pointer->owner);
+    if (seen.owner != NULL && PyBytes_CheckExact(seen.owner) &&
+        seen.ptr == PyBytes_AS_STRING(seen.owner) &&
+        seen.size == PyBytes_GET_SIZE(seen.owner)) {
+        return seen.owner;
     }
+    ha_pointer_unsee(&seen);
     if (!PyObject_CheckBuffer(self)) {
         return PyErr_Format(PyExc_TypeError,
                             "cannot read '%s' as bytes: its length is not known",

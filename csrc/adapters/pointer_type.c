@@ -13,9 +13,9 @@ ha_pointer_type_make(struct ha_types *types, struct ha_type_entry *entry,
                      unsigned index, PyTypeObject *base,
                      const struct ha_pointer_spec *spec)
 {
-    PyTypeObject *type = NULL;
-    if (entry->type != NULL) {
-        return entry->type;
+    PyTypeObject *type = HA_READ(entry->type);
+    if (type != NULL) {
+        return type;
     }
     if (base == NULL) {
         PyErr_SetString(PyExc_RuntimeError, "hipadapt is shutting down");
@@ -39,11 +39,6 @@ ha_pointer_type_make(struct ha_types *types, struct ha_type_entry *entry,
     if (ha_type_make(types, &type_spec, base, false, &type) < 0) {
         return NULL;
     }
-    if (ha_type_index_add(types, type, index) < 0) {
-        Py_DECREF(type);
-        return NULL;
-    }
     type->tp_vectorcall = spec->vectorcall;
-    entry->type = type;
-    return type;
+    return ha_type_index_publish(types, entry, type, index);
 }

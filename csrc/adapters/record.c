@@ -8,32 +8,60 @@
 #include "adapters/block.h"
 #include "adapters/description.h"
 #include "adapters/pointer.h"
+#include "adapters/saved_error.h"
 #include "adapters/type.h"
 #include "adapters/type_index.h"
 #include "adapters/types.h"
 
-bool
-ha_record_can_read(const struct ha_record *self)
+void
+ha_record_see(PyObject *self, struct ha_seen_record *seen)
 {
-    size_t count = self->count > 0 ? (size_t)self->count : 1;
-    return ha_pointer_can_read(ha_types_of_type(Py_TYPE(self)), &self->base,
-                               self->base.ptr, count * self->info->size);
+    const struct ha_record *record = (struct ha_record *)self;
+    HA_BEGIN_SECTION(self);
+    ha_pointer_copy(&record->base, &seen->base);
+    seen->count = record->count;
+    HA_END_SECTION();
+    seen->self = self;
+    seen->info = record->info;
+}
+
+bool
+ha_record_can_read(const struct ha_seen_record *seen)
+{
+    size_t count = seen->count > 0 ? (size_t)seen->count : 1;
+    return ha_pointer_can_read(ha_types_of_type(Py_TYPE(seen->self)), &seen->base,
+                               seen->base.ptr, count * seen->info->size);
 }
 
 unsigned char *
-ha_record_data(const struct ha_record *self)
+ha_record_data(const struct ha_seen_record *seen)
 {
-    if (self->base.ptr == NULL) {
+    if (seen->base.ptr == NULL) {
         PyErr_Format(PyExc_ValueError, "NULL %s has no members",
-                     ha_short_name(Py_TYPE(self)));
+                     ha_short_name(Py_TYPE(seen->self)));
         return NULL;
     }
-    if (!ha_record_can_read(self)) {
+    if (!ha_record_can_read(seen)) {
         PyErr_Format(PyExc_ValueError, "%s: there is no memory at %p that can be read",
-                     ha_short_name(Py_TYPE(self)), self->base.ptr);
+                     ha_short_name(Py_TYPE(seen->self)), seen->base.ptr);
         return NULL;
     }
-    return self->base.ptr;
+    return seen->base.ptr;
+}
+
+void
+ha_record_put(struct ha_record *self, void *ptr, Py_ssize_t size, bool readonly,
+              PyObject *owner, Py_ssize_t count)
+{
+    PyObject *old, *keep;
+    HA_BEGIN_SECTION(self);
+    old = ha_pointer_put(&self->base, ptr, size, readonly, owner);
+    keep = self->keep;
+    self->keep = NULL;
+    self->count = count;
+    HA_END_SECTION();
+    ha_release(old);
+    ha_release(keep);
 }
 
 int
@@ -59,9 +87,7 @@ ha_record_allocate(struct ha_types *types, struct ha_record *self, const void *b
         memcpy(data + i * size, (const unsigned char *)bytes + (each ? 0 : i * size),
                (size_t)size);
     }
-    self->count = count;
-    ha_pointer_assign(&self->base, data, count * size, false, (PyObject *)block);
-    Py_CLEAR(self->keep);
+    ha_record_put(self, data, count * size, false, (PyObject *)block, count);
     return 0;
 }
 
@@ -114,11 +140,12 @@ ha_record_forget(struct ha_types *types, PyObject *object, const void *ptr)
         return;
     }
     struct ha_record *self = (struct ha_record *)object;
+    HA_BEGIN_SECTION(object);
     if (self->base.ptr == ptr && self->base.owner == NULL) {
-        self->base.ptr = NULL;
-        self->base.size = -1;
+        (void)ha_pointer_put(&self->base, NULL, -1, self->base.readonly, NULL);
         self->count = -1;
     }
+    HA_END_SECTION();
 }
 
 int

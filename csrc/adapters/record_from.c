@@ -25,6 +25,18 @@ too_many_values(const struct ha_record *self, Py_ssize_t given)
     return -1;
 }
 
+/* Sets a member of a record that nobody else has. */
+static int
+set_one(struct ha_types *types, struct ha_record *self, const struct ha_field *field,
+        PyObject *value)
+{
+    struct ha_seen_record seen;
+    ha_record_see((PyObject *)self, &seen);
+    int status = ha_field_set(types, &seen, field, seen.base.ptr, value);
+    ha_pointer_unsee(&seen.base);
+    return status;
+}
+
 static int
 set_by_name(struct ha_types *types, struct ha_record *self, PyObject *name,
             PyObject *value, Py_ssize_t positional)
@@ -37,7 +49,7 @@ set_by_name(struct ha_types *types, struct ha_record *self, PyObject *name,
                      ha_short_name(Py_TYPE(self)), name);
         return -1;
     }
-    return ha_field_set(types, self, field, self->base.ptr, value);
+    return set_one(types, self, field, value);
 }
 
 /* Sets members of a record that has just been made. */
@@ -49,8 +61,7 @@ set_values(struct ha_types *types, struct ha_record *self, PyObject *const *args
         return too_many_values(self, nargs);
     }
     for (Py_ssize_t i = 0; i < nargs; i++) {
-        if (ha_field_set(types, self, &self->info->fields[i], self->base.ptr, args[i]) <
-            0) {
+        if (set_one(types, self, &self->info->fields[i], args[i]) < 0) {
             return -1;
         }
     }
@@ -101,10 +112,8 @@ ha_record_tp_init(PyObject *self, PyObject *args, PyObject *kwargs)
             goto done;
         }
     }
-    record->count = 1;
-    ha_pointer_assign(&record->base, fresh->base.ptr, fresh->base.size, false,
-                      Py_NewRef(fresh->base.owner));
-    Py_CLEAR(record->keep);
+    ha_record_put(record, fresh->base.ptr, fresh->base.size, false,
+                  Py_NewRef(fresh->base.owner), 1);
     status = 0;
 done:
     Py_DECREF(fresh);
@@ -133,10 +142,8 @@ ha_record_view(struct ha_types *types, unsigned index, void *ptr, PyObject *owne
     PyTypeObject *type = ha_record_type(types, index);
     struct ha_record *self = type == NULL ? NULL : ha_record_empty(types, type);
     if (self != NULL) {
-        self->count = ptr == NULL ? -1 : 1;
-        ha_pointer_assign(&self->base, ptr,
-                          ptr == NULL ? -1 : (Py_ssize_t)self->info->size, false,
-                          Py_XNewRef(owner));
+        ha_record_put(self, ptr, ptr == NULL ? -1 : (Py_ssize_t)self->info->size, false,
+                      Py_XNewRef(owner), ptr == NULL ? -1 : 1);
     }
     return (PyObject *)self;
 }
@@ -190,31 +197,49 @@ record_from_values(struct ha_types *types, PyObject *object,
     return status;
 }
 
+/* What keeps the memory, and what its members point to: owned, or NULL with or without
+ * an exception.  A block has both; other memory leaves the second to the record. */
+static PyObject *
+record_keeper(PyObject *record, const struct ha_pointer *seen)
+{
+    if (HA_READ(((struct ha_record *)record)->keep) == NULL) {
+        return Py_XNewRef(seen->owner);
+    }
+    return seen->owner == NULL ? Py_NewRef(record)
+                               : PyTuple_Pack(2, record, seen->owner);
+}
+
 /* A record of just this type: what ha_ptr_from would find, without looking. */
 static int
-from_record(const struct ha_record *record, const struct ha_where *where,
-            unsigned flags, struct ha_view *out)
+from_record(PyObject *object, const struct ha_where *where, unsigned flags,
+            struct ha_view *out)
 {
-    if ((flags & HA_NOT_NULL) != 0 && record->base.ptr == NULL) {
-        return ha_raise(PyExc_ValueError, where, "must not be NULL");
+    const struct ha_record_info *info = ((struct ha_record *)object)->info;
+    struct ha_seen_record seen;
+    int status = 0;
+    ha_record_see(object, &seen);
+    out->ptr = seen.base.ptr;
+    out->size = seen.base.size;
+    out->count = seen.count;
+    out->readonly = seen.base.readonly;
+    if ((flags & HA_NOT_NULL) != 0 && out->ptr == NULL) {
+        status = ha_raise(PyExc_ValueError, where, "must not be NULL");
+    } else if ((flags & HA_WRITE) != 0 && out->readonly) {
+        status = ha_raise(PyExc_BufferError, where,
+                          "must be writable memory, not read-only '%.200s'",
+                          Py_TYPE(object)->tp_name);
+    } else if ((flags & HA_ANYWHERE) == 0) {
+        status = ha_need_memory(out, where, info->size, info->align);
     }
-    if ((flags & HA_WRITE) != 0 && record->base.readonly) {
-        return ha_raise(PyExc_BufferError, where,
-                        "must be writable memory, not read-only '%.200s'",
-                        Py_TYPE(record)->tp_name);
+    if (status == 0) {
+        out->owner = record_keeper(object, &seen.base);
+        status = out->owner == NULL && PyErr_Occurred() ? -1 : 0;
     }
-    out->ptr = record->base.ptr;
-    out->size = record->base.size;
-    out->count = record->count;
-    out->readonly = record->base.readonly;
-    if ((flags & HA_ANYWHERE) == 0 &&
-        ha_need_memory(out, where, record->info->size, record->info->align) < 0) {
-        return -1;
+    ha_pointer_unsee(&seen.base);
+    if (status < 0) {
+        ha_view_init(out);
     }
-    /* A block has what the members point to; other memory leaves that to the record. */
-    out->owner =
-        Py_XNewRef(record->keep != NULL ? (PyObject *)record : record->base.owner);
-    return 0;
+    return status;
 }
 
 /* Bytes are copied right here from memory that the host can read: buffers, no arrays of
@@ -239,8 +264,8 @@ ha_record_from(struct ha_types *types, PyObject *object, const struct ha_where *
 {
     const struct ha_record_info *info = &types->tables->records[index];
     ha_view_init(out);
-    if (Py_TYPE(object) == types->records[index].type) {
-        return from_record((struct ha_record *)object, where, flags, out);
+    if (Py_TYPE(object) == HA_READ(types->records[index].type)) {
+        return from_record(object, where, flags, out);
     }
     if (PyTuple_Check(object) || PyList_Check(object)) {
         return record_from_values(types, object, where, index, out);

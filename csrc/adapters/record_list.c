@@ -25,7 +25,7 @@ copy_entry(struct ha_types *types, PyObject *item, struct ha_entry *entry,
     if (status == 0) {
         memcpy(block->bytes + (size_t)i * size, view.ptr, size);
         PyObject *owner = ha_view_hold(types, &view);
-        status = owner == NULL ? -1 : ha_keep(&block->keep, (uintptr_t)i, owner);
+        status = owner == NULL ? -1 : ha_keep(&block->keep, (uintptr_t)i, owner, NULL);
         Py_XDECREF(owner);
     }
     ha_view_release(&view);

@@ -37,12 +37,13 @@ record_from_obj(PyObject *cls, PyObject *object)
     }
     unsigned index = (unsigned)(self->info - types->tables->records);
     if (ha_record_from(types, object, &where, index, HA_ANYWHERE, &view) < 0 ||
-        ha_pointer_set(types, &self->base, &view) < 0) {
+        ha_view_settle(types, &view) < 0) {
         ha_view_release(&view);
         Py_DECREF(self);
         return NULL;
     }
-    self->count = view.count;
+    ha_record_put(self, view.ptr, view.size, view.readonly, ha_view_take_owner(&view),
+                  view.count);
     ha_view_release(&view);
     return (PyObject *)self;
 }
@@ -164,15 +165,19 @@ record_repr(PyObject *self)
 {
     struct ha_record *record = (struct ha_record *)self;
     const char *name = ha_short_name(Py_TYPE(self));
-    if (record->base.ptr == NULL) {
+    struct ha_seen_record seen;
+    ha_record_see(self, &seen);
+    bool readable = seen.base.ptr != NULL && ha_record_can_read(&seen);
+    ha_pointer_unsee(&seen.base);
+    if (seen.base.ptr == NULL) {
         return PyUnicode_FromFormat("<%s NULL>", name);
     }
-    if (!ha_record_can_read(record)) {
-        return PyUnicode_FromFormat("<%s %p, cannot be read>", name, record->base.ptr);
+    if (!readable) {
+        return PyUnicode_FromFormat("<%s %p, cannot be read>", name, seen.base.ptr);
     }
-    if (record->count > 1) {
-        return PyUnicode_FromFormat("<%s %p, %zd elements>", name, record->base.ptr,
-                                    record->count);
+    if (seen.count > 1) {
+        return PyUnicode_FromFormat("<%s %p, %zd elements>", name, seen.base.ptr,
+                                    seen.count);
     }
     PyObject *parts = PyList_New(0);
     PyObject *separator = PyUnicode_FromString(", ");
@@ -204,17 +209,10 @@ record_repr(PyObject *self)
     return result;
 }
 
-static PyObject *
-record_richcompare(PyObject *self, PyObject *other, int op)
+static bool
+seen_equal(struct ha_types *types, const struct ha_seen_record *left,
+           const struct ha_seen_record *right)
 {
-    const struct ha_record *left = (struct ha_record *)self;
-    struct ha_types *types = ha_types_of_type(Py_TYPE(self));
-    if ((op != Py_EQ && op != Py_NE) || types->record == NULL ||
-        !PyObject_TypeCheck(other, types->record) ||
-        ((struct ha_record *)other)->info != left->info) {
-        Py_RETURN_NOTIMPLEMENTED;
-    }
-    const struct ha_record *right = (struct ha_record *)other;
     bool equal = left->base.ptr == right->base.ptr;
     if (!equal && left->base.ptr != NULL && right->base.ptr != NULL &&
         ha_record_can_read(left) && ha_record_can_read(right)) {
@@ -227,6 +225,24 @@ record_richcompare(PyObject *self, PyObject *other, int op)
                                           (unsigned char *)right->base.ptr + offset);
         }
     }
+    return equal;
+}
+
+static PyObject *
+record_richcompare(PyObject *self, PyObject *other, int op)
+{
+    struct ha_types *types = ha_types_of_type(Py_TYPE(self));
+    if ((op != Py_EQ && op != Py_NE) || types->record == NULL ||
+        !PyObject_TypeCheck(other, types->record) ||
+        ((struct ha_record *)other)->info != ((struct ha_record *)self)->info) {
+        Py_RETURN_NOTIMPLEMENTED;
+    }
+    struct ha_seen_record left, right;
+    ha_record_see(self, &left);
+    ha_record_see(other, &right);
+    bool equal = seen_equal(types, &left, &right);
+    ha_pointer_unsee(&left.base);
+    ha_pointer_unsee(&right.base);
     return PyBool_FromLong(equal == (op == Py_EQ));
 }
 
@@ -241,25 +257,28 @@ record_hash(PyObject *self)
 static int
 record_bool(PyObject *self)
 {
-    return ((struct ha_pointer *)self)->ptr != NULL;
+    return ha_pointer_of(self) != NULL;
 }
 
 static int
 record_getbuffer(PyObject *self, Py_buffer *buffer, int flags)
 {
-    struct ha_record *record = (struct ha_record *)self;
+    struct ha_pointer seen;
     buffer->obj = NULL;
-    if (record->base.ptr == NULL || record->base.size < 0) {
+    ha_pointer_see(self, &seen);
+    if (seen.ptr == NULL || seen.size < 0) {
+        ha_pointer_unsee(&seen);
         PyErr_Format(PyExc_BufferError, "%s is NULL or of unknown length",
                      ha_short_name(Py_TYPE(self)));
         return -1;
     }
-    PyObject *keeper = ha_pointer_keeper(&record->base);
+    PyObject *keeper = ha_pointer_keeper(self, &seen);
+    ha_pointer_unsee(&seen);
     if (keeper == NULL) {
         return -1;
     }
-    if (PyBuffer_FillInfo(buffer, self, record->base.ptr, record->base.size,
-                          record->base.readonly, flags) < 0) {
+    if (PyBuffer_FillInfo(buffer, self, seen.ptr, seen.size, seen.readonly, flags) <
+        0) {
         Py_DECREF(keeper);
         return -1;
     }

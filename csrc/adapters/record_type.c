@@ -23,9 +23,9 @@ struct accessor {
 
 /* Bytes of element `index`, which must be one of the array's. */
 static unsigned char *
-record_element(const struct ha_record *self, PyObject *index)
+record_element(const struct ha_seen_record *seen, PyObject *index)
 {
-    unsigned char *data = ha_record_data(self);
+    unsigned char *data = ha_record_data(seen);
     if (data == NULL) {
         return NULL;
     }
@@ -33,26 +33,26 @@ record_element(const struct ha_record *self, PyObject *index)
     if (i == -1 && PyErr_Occurred()) {
         return NULL;
     }
-    if (i < 0 || (self->count >= 0 && i >= self->count) ||
-        i > PY_SSIZE_T_MAX / (Py_ssize_t)self->info->size) {
+    if (i < 0 || (seen->count >= 0 && i >= seen->count) ||
+        i > PY_SSIZE_T_MAX / (Py_ssize_t)seen->info->size) {
         PyErr_Format(PyExc_IndexError, "index %zd is out of range: %s has %zd elements",
-                     i, ha_short_name(Py_TYPE(self)), self->count);
+                     i, ha_short_name(Py_TYPE(seen->self)), seen->count);
         return NULL;
     }
-    return data + (size_t)i * self->info->size;
+    return data + (size_t)i * seen->info->size;
 }
 
 static int
-check_writable(const struct ha_record *self, const struct ha_field *field)
+check_writable(const struct ha_seen_record *seen, const struct ha_field *field)
 {
+    const char *name = ha_short_name(Py_TYPE(seen->self));
     if ((field->flags & HA_FIELD_READONLY) != 0) {
-        PyErr_Format(PyExc_AttributeError, "%s.%s is read-only",
-                     ha_short_name(Py_TYPE(self)), field->name);
+        PyErr_Format(PyExc_AttributeError, "%s.%s is read-only", name, field->name);
         return -1;
     }
-    if (self->base.readonly) {
-        PyErr_Format(PyExc_BufferError, "%s.%s: the memory is read-only",
-                     ha_short_name(Py_TYPE(self)), field->name);
+    if (seen->base.readonly) {
+        PyErr_Format(PyExc_BufferError, "%s.%s: the memory is read-only", name,
+                     field->name);
         return -1;
     }
     return 0;
@@ -63,27 +63,61 @@ check_writable(const struct ha_record *self, const struct ha_field *field)
 PyObject *
 ha_record_property_get(PyObject *self, void *closure)
 {
-    struct ha_record *record = (struct ha_record *)self;
-    unsigned char *data = ha_record_data(record);
-    return data == NULL
-               ? NULL
-               : ha_field_get(ha_types_of_type(Py_TYPE(self)), record, closure, data);
+    struct ha_seen_record seen;
+    ha_record_see(self, &seen);
+    unsigned char *data = ha_record_data(&seen);
+    PyObject *value = NULL;
+    if (data != NULL) {
+        value = ha_field_get(ha_types_of_type(Py_TYPE(self)), &seen, closure, data);
+    }
+    ha_pointer_unsee(&seen.base);
+    return value;
 }
 
 static int
-property_set(PyObject *self, PyObject *value, void *closure)
+seen_set(const struct ha_seen_record *seen, PyObject *value,
+         const struct ha_field *field)
 {
-    struct ha_record *record = (struct ha_record *)self;
-    const struct ha_field *field = closure;
-    unsigned char *data = ha_record_data(record);
-    if (data == NULL || check_writable(record, field) < 0) {
+    unsigned char *data = ha_record_data(seen);
+    if (data == NULL || check_writable(seen, field) < 0) {
         return -1;
     }
     if (value == NULL) {
         PyErr_Format(PyExc_AttributeError, "%s can't be deleted", field->name);
         return -1;
     }
-    return ha_field_set(ha_types_of_type(Py_TYPE(self)), record, field, data, value);
+    return ha_field_set(ha_types_of_type(Py_TYPE(seen->self)), seen, field, data,
+                        value);
+}
+
+static int
+property_set(PyObject *self, PyObject *value, void *closure)
+{
+    struct ha_seen_record seen;
+    ha_record_see(self, &seen);
+    int status = seen_set(&seen, value, closure);
+    ha_pointer_unsee(&seen.base);
+    return status;
+}
+
+/* What get_x(i) or set_x(i, value) does, with `args` as they came. */
+static PyObject *
+access_element(struct ha_types *types, const struct accessor *accessor,
+               const struct ha_seen_record *seen, PyObject *args)
+{
+    unsigned char *element = record_element(seen, PyTuple_GET_ITEM(args, 1));
+    if (element == NULL) {
+        return NULL;
+    }
+    if (!accessor->set) {
+        return ha_field_get(types, seen, accessor->field, element);
+    }
+    if (check_writable(seen, accessor->field) < 0 ||
+        ha_field_set(types, seen, accessor->field, element, PyTuple_GET_ITEM(args, 2)) <
+            0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
 }
 
 static PyObject *
@@ -106,20 +140,11 @@ accessor_call(PyObject *self, PyObject *args, PyObject *kwargs)
                             accessor->field->name, accessor->info->name,
                             Py_TYPE(object)->tp_name);
     }
-    struct ha_record *record = (struct ha_record *)object;
-    unsigned char *element = record_element(record, PyTuple_GET_ITEM(args, 1));
-    if (element == NULL) {
-        return NULL;
-    }
-    if (!accessor->set) {
-        return ha_field_get(types, record, accessor->field, element);
-    }
-    if (check_writable(record, accessor->field) < 0 ||
-        ha_field_set(types, record, accessor->field, element,
-                     PyTuple_GET_ITEM(args, 2)) < 0) {
-        return NULL;
-    }
-    Py_RETURN_NONE;
+    struct ha_seen_record seen;
+    ha_record_see(object, &seen);
+    PyObject *result = access_element(types, accessor, &seen, args);
+    ha_pointer_unsee(&seen.base);
+    return result;
 }
 
 static PyObject *
@@ -207,6 +232,23 @@ make_getset(const struct ha_types *types, const struct ha_record_info *info)
     return getset;
 }
 
+/* The entry's table, which all types that are made for it share.  It is kept even if no
+ * type comes of it: a half-made one may live on in a cycle. */
+static PyGetSetDef *
+getset_of(const struct ha_types *types, struct ha_type_entry *entry,
+          const struct ha_record_info *info)
+{
+    void *there = HA_READ(entry->memory);
+    PyGetSetDef *made = there == NULL ? make_getset(types, info) : NULL;
+    if (made != NULL &&
+        !__atomic_compare_exchange_n(&entry->memory, &there, (void *)made, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        PyMem_Free(made);
+        made = NULL;
+    }
+    return made != NULL ? made : there;
+}
+
 static int
 add_accessor(struct ha_types *types, PyTypeObject *type,
              const struct ha_record_info *info, const struct ha_field *field, bool set)
@@ -246,15 +288,16 @@ ha_record_type(struct ha_types *types, unsigned index)
 {
     struct ha_type_entry *entry = &types->records[index];
     const struct ha_record_info *info = &types->tables->records[index];
-    if (entry->type != NULL) {
-        return entry->type;
+    PyTypeObject *type = HA_READ(entry->type);
+    if (type != NULL) {
+        return type;
     }
     if (types->record == NULL) {
         PyErr_SetString(PyExc_RuntimeError, "hipadapt is shutting down");
         return NULL;
     }
-    /* Kept by the entry even if this fails: a half-made type may live on in a cycle. */
-    if (entry->memory == NULL && (entry->memory = make_getset(types, info)) == NULL) {
+    PyGetSetDef *getset = getset_of(types, entry, info);
+    if (getset == NULL) {
         return NULL;
     }
     PyType_Slot slots[] = {
@@ -262,7 +305,7 @@ ha_record_type(struct ha_types *types, unsigned index)
         {Py_tp_dealloc, ha_record_dealloc},
         {Py_tp_traverse, ha_record_traverse},
         {Py_tp_clear, ha_record_clear},
-        {Py_tp_getset, entry->memory},
+        {Py_tp_getset, getset},
         {0, NULL},
     };
     PyType_Spec spec = {
@@ -271,16 +314,13 @@ ha_record_type(struct ha_types *types, unsigned index)
         .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
         .slots = slots,
     };
-    PyTypeObject *type = NULL;
     if (ha_type_make(types, &spec, types->record, false, &type) < 0) {
         return NULL;
     }
-    if (add_accessors(types, type, info) < 0 ||
-        ha_type_index_add(types, type, index) < 0) {
+    if (add_accessors(types, type, info) < 0) {
         Py_DECREF(type);
         return NULL;
     }
     type->tp_vectorcall = ha_record_vectorcall;
-    entry->type = type;
-    return type;
+    return ha_type_index_publish(types, entry, type, index);
 }

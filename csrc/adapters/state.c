@@ -20,6 +20,7 @@
 #include "adapters/record_object.h"
 #include "adapters/record_type.h"
 #include "adapters/text.h"
+#include "adapters/type_index.h"
 #include "adapters/types.h"
 
 struct interned {
@@ -165,7 +166,8 @@ ha_adapters_clear(struct ha_types *types)
     if (types->tables == NULL) {
         return 0;
     }
-    types->type_slot_count = 0; /* the types that it names are going */
+    ha_type_index_free(types); /* the types that it names are going */
+    types->type_count = 0;
     clear_entries(types->records, types->tables->record_count);
     clear_entries(types->handles, types->tables->handle_count);
     clear_entries(types->functions, types->tables->function_count);
@@ -197,7 +199,5 @@ ha_adapters_free(struct ha_types *types)
     free_entries(&types->records, types->tables->record_count);
     free_entries(&types->handles, types->tables->handle_count);
     free_entries(&types->functions, types->tables->function_count);
-    PyMem_Free(types->type_slots);
-    types->type_slots = NULL;
     types->tables = NULL;
 }

@@ -2,9 +2,9 @@
 /* The adapters' part of the module state: the types, and what else the files of this
  * room find behind their module.
  *
- * struct ha_types is the first member of the module state.  state.c writes it, and the
- * files that make types on first use, under the GIL.  It owns its objects unless a
- * field says otherwise. */
+ * struct ha_types is the first member of the module state.  state.c writes it before
+ * anybody else has the module.  What is made on first use is published then
+ * (together.h), and stays.  It owns its objects unless a field says otherwise. */
 #ifndef HA_ADAPTERS_TYPES_H
 #define HA_ADAPTERS_TYPES_H
 
@@ -13,15 +13,16 @@
 #include <stddef.h>
 
 #include "adapters/kind.h"
+#include "adapters/together.h"
 
 struct ha_memory_hooks; /* memory.h */
 struct ha_tables;       /* description.h */
-struct ha_type_slot;    /* type_index.c */
+struct ha_type_table;   /* type_index.c */
 
 /* What the state remembers of one type made from a description. */
 struct ha_type_entry {
-    PyTypeObject *type; /* owned; NULL until first use */
-    void *memory;       /* owned (PyMem): tables that the type points into */
+    PyTypeObject *type; /* owned; NULL until first use; published */
+    void *memory;       /* owned (PyMem): tables that the type points into; published */
 };
 
 struct ha_types {
@@ -57,7 +58,7 @@ struct ha_types {
     PyObject *dlpack_kwnames; /* ("max_version",) */
     PyObject *dlpack_version; /* (1, 3) */
     /* NULL until the program has imported ctypes; before that no object can be one of
-     * its. */
+     * its.  ctypes_module is published when the others are there. */
     PyObject *ctypes_module;
     PyTypeObject *c_void_p, *c_simple, *c_pointer, *c_function, *c_structure, *c_union;
     PyTypeObject *c_array, *c_char_p, *c_wchar_p;
@@ -67,9 +68,10 @@ struct ha_types {
     const struct ha_memory_hooks
         *memory; /* static; NULL until the room above sets it */
     struct ha_type_entry *records, *handles,
-        *functions;                  /* owned arrays, tables' order */
-    struct ha_type_slot *type_slots; /* owned; see type_index.c */
-    size_t type_slot_count, type_slot_used;
+        *functions;                   /* owned arrays, tables' order */
+    struct ha_type_table *type_table; /* owned; see type_index.c; published */
+    size_t type_count;                /* in it; guard */
+    struct ha_guard guard;            /* of what is made on first use */
 };
 
 static inline struct ha_types *

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "adapters/allocation.h"
 #include "adapters/buffer_hold.h"
 #include "adapters/message.h"
 #include "adapters/saved_error.h"
@@ -14,8 +15,7 @@
 void
 ha_view_drop(struct ha_view *view)
 {
-    PyObject *owner = view->owner;
-    view->owner = NULL;
+    PyObject *owner = ha_view_take_owner(view);
     if (view->has_buffer) {
         struct ha_saved_error saved;
         view->has_buffer = false;
@@ -24,6 +24,19 @@ ha_view_drop(struct ha_view *view)
         ha_error_restore(&saved);
     }
     ha_release(owner);
+}
+
+PyObject *
+ha_view_take_owner(struct ha_view *view)
+{
+    PyObject *owner = view->owner;
+    view->owner = NULL;
+    if (view->used != NULL) {
+        PyObject *used = view->used;
+        view->used = NULL;
+        ha_allocation_leave(used);
+    }
+    return owner;
 }
 
 int
@@ -46,12 +59,8 @@ ha_view_hold(struct ha_types *types, struct ha_view *view)
     if (ha_view_settle(types, view) < 0) {
         return NULL;
     }
-    if (view->owner == NULL) {
-        return Py_NewRef(Py_None);
-    }
-    PyObject *owner = view->owner;
-    view->owner = NULL;
-    return owner;
+    PyObject *owner = ha_view_take_owner(view);
+    return owner == NULL ? Py_NewRef(Py_None) : owner;
 }
 
 int

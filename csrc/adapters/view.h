@@ -35,6 +35,7 @@ struct ha_view {
     Py_ssize_t size;  /* bytes behind ptr, -1 unknown */
     Py_ssize_t count; /* elements of a list, -1 unknown */
     PyObject *owner;  /* owned; keeps the memory, or NULL */
+    PyObject *used;   /* the allocation that this uses; kept by owner, or NULL */
     bool readonly;
     bool has_buffer;  /* `buffer` is held; released by ha_view_release */
     Py_buffer buffer; /* only defined while has_buffer */
@@ -47,6 +48,7 @@ ha_view_init(struct ha_view *view)
     view->size = -1;
     view->count = -1;
     view->owner = NULL;
+    view->used = NULL;
     view->readonly = false;
     view->has_buffer = false;
 }
@@ -82,6 +84,8 @@ PyObject *ha_view_hold(struct ha_types *types, struct ha_view *view);
 int ha_need_memory(const struct ha_view *view, const struct ha_where *where,
                    size_t bytes, size_t align);
 
+/* Moves the owner out, and ends the use; owned, or NULL. */
+PyObject *ha_view_take_owner(struct ha_view *view);
 /* Turns a held buffer of the view into an owner; 0 or -1. */
 int ha_view_settle(struct ha_types *types, struct ha_view *view);
 

@@ -23,10 +23,13 @@ ha_where_fill(struct ha_where *where, int slots, const char *names)
     const char *name = names + strlen(names) + 1;
 
     for (int i = 0; i < slots; i++) {
-        where[i].argument = name;
-        where[i].function = names;
+        HA_PUBLISH(where[i].argument, name);
+        if (i > 0) {
+            HA_PUBLISH(where[i].function, names);
+        }
         name += strlen(name) + 1;
     }
+    HA_PUBLISH(where->function, names);
 }
 
 /* One parameter list: slots[i] is the slot of parameter i; NULL = i. */

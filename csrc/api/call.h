@@ -20,18 +20,20 @@
 #include "adapters/kind.h"
 #include "adapters/message.h"
 #include "adapters/number.h"
+#include "adapters/together.h"
 #include "adapters/types.h"
 #include "adapters/view.h"
 
 /* Names for messages: `names` is the function's name and one name a slot, each with its
  * NUL.  Tables begin zeroed and are filled at the first call, because ready-made ones
- * would be many relocations at the start of the process. */
+ * would be many relocations at the start of the process.  Threads that do it at once
+ * write the same; the first function is published last. */
 void ha_where_fill(struct ha_where *where, int slots, const char *names);
 
 static inline void
 ha_where_names(struct ha_where *where, int slots, const char *names)
 {
-    if (where->function == NULL) {
+    if (HA_READ(where->function) == NULL) {
         ha_where_fill(where, slots, names);
     }
 }
@@ -122,6 +124,7 @@ static inline void
 ha_view_idle(struct ha_view *view)
 {
     view->owner = NULL;
+    view->used = NULL;
     view->has_buffer = false;
 }
 

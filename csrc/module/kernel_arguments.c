@@ -75,8 +75,7 @@ refuse_range(const struct ha_packing *pack, Py_ssize_t index, PyObject *object)
 }
 
 static int
-refuse_gone(const struct ha_packing *pack, Py_ssize_t index,
-            const struct ha_pointer *array)
+refuse_gone(const struct ha_packing *pack, Py_ssize_t index, PyObject *array)
 {
     char name[MESSAGE_BYTES];
     snprintf(name, sizeof name, "args[%zd]", index);
@@ -186,19 +185,36 @@ static int
 put_array(struct ha_packing *pack, Py_ssize_t index, PyObject *object)
 {
     const struct ha_kernel_slot *slot = &pack->kernel->slots[index];
+    const struct ha_types *types = &pack->kernel->api->types;
     struct ha_pointer *array = (struct ha_pointer *)object;
+    PyObject *owner = NULL;
+    bool here, used = false;
     if (!takes_address(slot)) {
         return refuse(pack, index, object, sizeof array->ptr);
     }
-    if (ha_pointer_is_gone(&pack->kernel->api->types, array)) {
-        return refuse_gone(pack, index, array);
+    HA_BEGIN_SECTION(object);
+    here = !ha_pointer_is_gone(types, array);
+    if (here && array->owner != NULL) {
+        used = Py_TYPE(array->owner) == types->allocation;
+        here = !used || ha_allocation_use(array->owner);
+        owner = here ? Py_NewRef(array->owner) : NULL;
     }
-    store(pack, slot, &array->ptr);
-    if (array->owner == NULL ||
-        ha_allocation_waits(&pack->kernel->api->types, array->owner)) {
-        return 0;
+    if (here) {
+        store(pack, slot, &array->ptr);
     }
-    return ha_launch_keep(&pack->launch, array->owner);
+    HA_END_SECTION();
+    if (!here) {
+        return refuse_gone(pack, index, object);
+    }
+    int status = 0;
+    if (owner != NULL && (!used || !ha_allocation_waits(types, owner))) {
+        status = ha_launch_keep(&pack->launch, owner);
+    }
+    if (used) {
+        return ha_launch_use(&pack->launch, owner) < 0 ? -1 : status;
+    }
+    Py_XDECREF(owner);
+    return status;
 }
 
 /* Letter of the number that a ctypes or numpy scalar is: 'f', 'i', 'b', or 0 for none.
@@ -285,14 +301,14 @@ put_object(struct ha_packing *pack, Py_ssize_t index, PyObject *object)
     if (value.size != slot->size || (value.address && !takes_address(slot))) {
         return refuse(pack, index, object, value.size);
     }
-    if (!value.address && slot->fits != Py_TYPE(object) && slot->kind != HA_SLOT_ANY &&
-        slot->kind != HA_SLOT_RECORD) {
+    if (!value.address && HA_READ(slot->fits) != Py_TYPE(object) &&
+        slot->kind != HA_SLOT_ANY && slot->kind != HA_SLOT_RECORD) {
         char class = number_class(types, object);
         if (class != 0 && !class_fits(slot, class)) {
             return refuse(pack, index, object, value.size);
         }
         if ((Py_TYPE(object)->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0) {
-            slot->fits = Py_TYPE(object);
+            HA_PUBLISH(slot->fits, Py_TYPE(object));
         }
     }
     memcpy(pack->data + slot->offset, value.place, slot->size);
