@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "adapters/message.h"
+#include "adapters/together.h"
 #include "adapters/types.h"
 #include "adapters/view.h"
 #include "api/call.h"
@@ -91,6 +92,21 @@ done:
     return result;
 }
 
+/* Statuses, which calls of all threads return, of a class that nobody else has yet. */
+static int
+keep_members(PyObject *class, const struct ha_enum_entry *entry)
+{
+    for (int i = 0; i < entry->count; i++) {
+        PyObject *member = PyObject_GetAttrString(class, entry->members[i].name);
+        if (member == NULL) {
+            return -1;
+        }
+        ha_keep_for_good(member);
+        Py_DECREF(member);
+    }
+    return 0;
+}
+
 static PyObject *
 make_class(enum ha_enum which)
 {
@@ -111,25 +127,23 @@ make_class(enum ha_enum which)
     }
     PyObject *made = call_helper("make", "(ssO)", entry->module, entry->name, members);
     Py_DECREF(members);
+    bool status = which == HA_ENUM_hipError_t || which == HA_ENUM_hiprtcResult;
+    if (made != NULL && status && keep_members(made, entry) < 0) {
+        Py_CLEAR(made);
+    }
     return made;
 }
 
 PyObject *
 ha_enum_class(struct ha_enums *enums, enum ha_enum which)
 {
-    if (enums->classes[which] == NULL) {
-        PyObject *made = make_class(which);
-        if (made == NULL) {
-            return NULL;
-        }
+    PyObject *class = HA_READ(enums->classes[which]);
+
+    if (class == NULL && (class = make_class(which)) != NULL) {
         /* Making it ran Python code, and another thread may have been here as well. */
-        if (enums->classes[which] == NULL) {
-            enums->classes[which] = made;
-        } else {
-            Py_DECREF(made);
-        }
+        class = ha_publish_once(&enums->classes[which], class);
     }
-    return enums->classes[which];
+    return class;
 }
 
 static bool
@@ -171,7 +185,7 @@ ha_enum_arg(struct ha_enums *enums, enum ha_enum which, PyObject *object,
     PyObject *index = NULL;
     int overflow = 0;
 
-    if ((PyObject *)Py_TYPE(object) == enums->classes[which]) {
+    if ((PyObject *)Py_TYPE(object) == HA_READ(enums->classes[which])) {
         /* The C enum is 32 bits wide; its values above INT_MAX wrap as C's do. */
         *value = (int)PyLong_AsLongLong(object);
         return 0;
@@ -225,8 +239,8 @@ make_status(struct ha_enums *enums, enum ha_enum which, int code)
     PyObject *member = ha_enum_value(enums, which, code);
     PyObject **slot = slots_of(enums, which, code, false);
 
-    if (member != NULL && slot != NULL && *slot == NULL && is_member(which, code)) {
-        *slot = Py_NewRef(member);
+    if (member != NULL && slot != NULL && is_member(which, code)) {
+        (void)ha_publish_once(slot, Py_NewRef(member));
     }
     return member;
 }
@@ -242,10 +256,11 @@ make_result(struct ha_enums *enums, enum ha_enum which, int code)
     }
     PyObject *result = PyTuple_Pack(1, member);
     Py_DECREF(member);
-    if (result != NULL && slot != NULL && *slot == NULL && is_member(which, code)) {
-        *slot = Py_NewRef(result);
+    if (result == NULL || slot == NULL || !is_member(which, code)) {
+        return result;
     }
-    return result;
+    ha_keep_for_good(result);
+    return Py_NewRef(ha_publish_once(slot, result));
 }
 
 int
@@ -262,8 +277,11 @@ ha_enum_inout(struct ha_enums *enums, enum ha_enum which, struct ha_types *types
 PyObject *
 ha_hip_status(struct ha_enums *enums, int code)
 {
-    if ((unsigned)code < HA_HIP_CODES && enums->hip_members[code] != NULL) {
-        return Py_NewRef(enums->hip_members[code]);
+    PyObject *made =
+        (unsigned)code < HA_HIP_CODES ? HA_READ(enums->hip_members[code]) : NULL;
+
+    if (made != NULL) {
+        return Py_NewRef(made);
     }
     return make_status(enums, HA_ENUM_hipError_t, code);
 }
@@ -271,8 +289,11 @@ ha_hip_status(struct ha_enums *enums, int code)
 PyObject *
 ha_hip_result(struct ha_enums *enums, int code)
 {
-    if ((unsigned)code < HA_HIP_CODES && enums->hip_results[code] != NULL) {
-        return Py_NewRef(enums->hip_results[code]);
+    PyObject *made =
+        (unsigned)code < HA_HIP_CODES ? HA_READ(enums->hip_results[code]) : NULL;
+
+    if (made != NULL) {
+        return Py_NewRef(made);
     }
     return make_result(enums, HA_ENUM_hipError_t, code);
 }
@@ -280,8 +301,11 @@ ha_hip_result(struct ha_enums *enums, int code)
 PyObject *
 ha_rtc_status(struct ha_enums *enums, int code)
 {
-    if ((unsigned)code < HA_RTC_CODES && enums->rtc_members[code] != NULL) {
-        return Py_NewRef(enums->rtc_members[code]);
+    PyObject *made =
+        (unsigned)code < HA_RTC_CODES ? HA_READ(enums->rtc_members[code]) : NULL;
+
+    if (made != NULL) {
+        return Py_NewRef(made);
     }
     return make_status(enums, HA_ENUM_hiprtcResult, code);
 }
@@ -289,8 +313,11 @@ ha_rtc_status(struct ha_enums *enums, int code)
 PyObject *
 ha_rtc_result(struct ha_enums *enums, int code)
 {
-    if ((unsigned)code < HA_RTC_CODES && enums->rtc_results[code] != NULL) {
-        return Py_NewRef(enums->rtc_results[code]);
+    PyObject *made =
+        (unsigned)code < HA_RTC_CODES ? HA_READ(enums->rtc_results[code]) : NULL;
+
+    if (made != NULL) {
+        return Py_NewRef(made);
     }
     return make_result(enums, HA_ENUM_hiprtcResult, code);
 }

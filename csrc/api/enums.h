@@ -7,7 +7,7 @@
  * belongs to the class, but the class doesn't list it.
  *
  * All of it needs the GIL; the objects belong to struct ha_enums, part of module state.
- */
+ * Each is published once it is made (adapters/together.h) and stays. */
 #ifndef HA_API_ENUMS_H
 #define HA_API_ENUMS_H
 

@@ -2,10 +2,12 @@
 #include "api/keep.h"
 
 #include "adapters/freeze.h"
+#include "adapters/python_version.h"
+#include "adapters/together.h"
 #include "adapters/view.h"
 #include "api/api.h"
 
-/* The places of an address: a borrowed dict, or NULL, with or without an exception. */
+/* The places of an address: an owned dict, or NULL, with or without an exception. */
 static PyObject *
 places_of(struct ha_api *api, const void *address)
 {
@@ -13,7 +15,7 @@ places_of(struct ha_api *api, const void *address)
     PyObject *places = NULL;
 
     if (key != NULL) {
-        places = PyDict_GetItemWithError(api->kept, key);
+        (void)ha_dict_get(api->kept, key, &places);
         Py_DECREF(key);
     }
     return places;
@@ -29,7 +31,8 @@ set_places(struct ha_api *api, const void *address, PyObject *places)
     return result;
 }
 
-/* The same for a change: made where there are none, copied where they are shared. */
+/* The same for a change: made where there are none, copied where they are shared.  In a
+ * critical section of the table. */
 static PyObject *
 own_places(struct ha_api *api, const void *address)
 {
@@ -38,24 +41,39 @@ own_places(struct ha_api *api, const void *address)
     if (places == NULL && PyErr_Occurred()) {
         return NULL;
     }
-    if (places != NULL && Py_REFCNT(places) == 1) {
+    if (places != NULL && Py_REFCNT(places) == 2) { /* the table's and ours */
         return places;
     }
     fresh = places != NULL ? PyDict_Copy(places) : PyDict_New();
-    if (fresh == NULL) {
-        return NULL;
+    Py_XDECREF(places);
+    if (fresh != NULL && set_places(api, address, fresh) < 0) {
+        Py_CLEAR(fresh);
     }
-    int result = set_places(api, address, fresh);
-    Py_DECREF(fresh);
-    return result == 0 ? fresh : NULL; /* borrowed: the table has it */
+    return fresh;
 }
 
+/* Puts `held` (NULL: nothing) to a place; what was there goes behind the critical
+ * section of the table, in which places are shared, copied and changed. */
 static int
 set_place(struct ha_api *api, const void *address, PyObject *place, PyObject *held)
 {
-    PyObject *places = own_places(api, address);
+    PyObject *places, *old = NULL;
+    int result = -1;
 
-    return places != NULL ? PyDict_SetItem(places, place, held) : -1;
+    HA_BEGIN_SECTION(api->kept);
+    places = own_places(api, address);
+    if (places != NULL) {
+        result = ha_dict_get(places, place, &old);
+    }
+    if (result >= 0 && held != NULL) {
+        result = PyDict_SetItem(places, place, held);
+    } else if (result > 0) {
+        result = PyDict_DelItem(places, place);
+    }
+    Py_XDECREF(places);
+    HA_END_SECTION();
+    Py_XDECREF(old);
+    return result < 0 ? -1 : 0;
 }
 
 int
@@ -115,14 +133,21 @@ ha_keep_at(struct ha_api *api, const void *address, const void *place,
 int
 ha_keep_share(struct ha_api *api, const void *original, const void *copy)
 {
-    PyObject *places = places_of(api, original);
+    PyObject *places, *old = NULL;
+    int result = 0;
 
+    HA_BEGIN_SECTION(api->kept);
+    places = places_of(api, original);
+    if (places != NULL) {
+        old = places_of(api, copy); /* letting go of it may run anything */
+        result = set_places(api, copy, places);
+    }
+    HA_END_SECTION();
     if (places == NULL) {
         ha_keep_drop(api, copy);
         return PyErr_Occurred() ? -1 : 0;
     }
-    Py_INCREF(places); /* replacing what `copy` kept may run anything */
-    int result = set_places(api, copy, places);
+    Py_XDECREF(old);
     Py_DECREF(places);
     return result;
 }
@@ -137,7 +162,6 @@ ha_keep_share_at(struct ha_api *api, const void *original, const void *address,
         ha_keep_forget(api, address, place);
         return PyErr_Occurred() ? -1 : 0;
     }
-    Py_INCREF(places);
     PyObject *key = PyLong_FromVoidPtr((void *)place);
     int result = key != NULL ? set_place(api, address, key, places) : -1;
     Py_XDECREF(key);
@@ -153,19 +177,7 @@ ha_keep_of(struct ha_api *api, const void *address)
     if (places == NULL) {
         PyErr_Clear();
     }
-    return Py_XNewRef(places);
-}
-
-/* Removes `key` from `dict`, which may lack it, with an exception put aside. */
-static void
-remove_key(PyObject *dict, const void *key)
-{
-    PyObject *name = PyLong_FromVoidPtr((void *)key);
-
-    if (name == NULL || PyDict_DelItem(dict, name) < 0) {
-        PyErr_Clear(); /* nothing was kept, or no memory to find it: it stays */
-    }
-    Py_XDECREF(name);
+    return places;
 }
 
 void
@@ -178,28 +190,36 @@ ha_keep_forget(struct ha_api *api, const void *address, const void *place)
     }
     PyErr_Fetch(&type, &value, &traceback);
     PyObject *places = places_of(api, address);
-    if (places != NULL) {
-        places = own_places(api, address);
+    PyObject *key = places != NULL ? PyLong_FromVoidPtr((void *)place) : NULL;
+    Py_XDECREF(places);
+    if (key != NULL) {
+        (void)set_place(api, address, key, NULL);
+        Py_DECREF(key);
     }
-    if (places != NULL) {
-        Py_INCREF(places);
-        remove_key(places, place);
-        Py_DECREF(places);
-    }
-    PyErr_Clear();
+    PyErr_Clear(); /* without memory to find it, it stays */
     PyErr_Restore(type, value, traceback);
 }
 
 void
 ha_keep_drop(struct ha_api *api, const void *address)
 {
-    PyObject *type, *value, *traceback;
+    PyObject *type, *value, *traceback, *places = NULL;
 
     if (PyDict_GET_SIZE(api->kept) == 0) {
         return;
     }
     PyErr_Fetch(&type, &value, &traceback);
-    remove_key(api->kept, address);
+    PyObject *key = PyLong_FromVoidPtr((void *)address);
+    if (key != NULL) {
+        HA_BEGIN_SECTION(api->kept);
+        if (ha_dict_get(api->kept, key, &places) > 0) {
+            (void)PyDict_DelItem(api->kept, key);
+        }
+        HA_END_SECTION();
+        Py_DECREF(key);
+    }
+    PyErr_Clear();      /* the same */
+    Py_XDECREF(places); /* this may run anything */
     PyErr_Restore(type, value, traceback);
 }
 

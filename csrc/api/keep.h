@@ -10,8 +10,9 @@
  * of their original as they are then; whichever changes first gets places of its own.
  * A node's handle keeps the address of its graph (its *home*), as an int.
  *
- * All functions need the GIL.  Those that return int give -1 with an exception.  What a
- * view's records point to is kept as it is now (ha_view_freeze). */
+ * All functions need the GIL.  The table is read, copied and changed in a critical
+ * section of it.  Those that return int give -1 with an exception.  What a view's
+ * records point to is kept as it is now (ha_view_freeze). */
 #ifndef HA_API_KEEP_H
 #define HA_API_KEEP_H
 

@@ -9,13 +9,16 @@
 
 #include <Python.h>
 
+#include "adapters/together.h"
 #include "api/stack_text.h"
 
 /* Needs the GIL, and gives it up. */
 static inline PyThreadState *
 ha_let_go(void)
 {
-    if (ha_stack_wanted != NULL && ha_stack_wanted() != 0) {
+    int (*wanted)(void) = HA_READ(ha_stack_wanted);
+
+    if (wanted != NULL && wanted() != 0) {
         ha_stack_note();
     }
     return PyEval_SaveThread();
@@ -25,7 +28,7 @@ static inline void
 ha_take_back(PyThreadState *thread)
 {
     PyEval_RestoreThread(thread);
-    if (ha_stack_wanted != NULL) {
+    if (HA_READ(ha_stack_wanted) != NULL) {
         ha_stack_forget();
     }
 }

@@ -10,6 +10,7 @@
 #include "adapters/message.h"
 #include "adapters/number.h"
 #include "adapters/pointer.h"
+#include "adapters/python_version.h"
 #include "adapters/record_from.h"
 #include "adapters/types.h"
 #include "adapters/view.h"
@@ -38,18 +39,13 @@ is_sequence(PyObject *object)
     return PyList_Check(object) || PyTuple_Check(object);
 }
 
-int
-ha_list_handle_from(struct ha_types *types, PyObject *object,
-                    const struct ha_where *where, unsigned index, unsigned flags,
-                    struct ha_view *out)
+/* Entries that are no handles go through ha_ptr_from, as all pointers do. */
+static int
+check_handles(struct ha_types *types, PyObject *sequence, const struct ha_where *where,
+              unsigned index)
 {
-    ha_view_init(out);
-    if (PyObject_TypeCheck(object, types->handle)) {
-        return ha_refuse(where, "a list of handles", object);
-    }
-    /* Entries that are no handles go through ha_ptr_from below, as all pointers do. */
-    for (Py_ssize_t i = 0; is_sequence(object) && i < sequence_size(object); i++) {
-        PyObject *item = sequence_item(object, i); /* borrowed */
+    for (Py_ssize_t i = 0; i < sequence_size(sequence); i++) {
+        PyObject *item = sequence_item(sequence, i); /* borrowed */
         if (PyObject_TypeCheck(item, types->handle)) {
             struct ha_entry entry;
             struct ha_view handle;
@@ -61,7 +57,28 @@ ha_list_handle_from(struct ha_types *types, PyObject *object,
             ha_view_release(&handle);
         }
     }
-    return ha_list_ptr_from(types, object, where, flags, out);
+    return 0;
+}
+
+int
+ha_list_handle_from(struct ha_types *types, PyObject *object,
+                    const struct ha_where *where, unsigned index, unsigned flags,
+                    struct ha_view *out)
+{
+    ha_view_init(out);
+    if (PyObject_TypeCheck(object, types->handle)) {
+        return ha_refuse(where, "a list of handles", object);
+    }
+    if (!is_sequence(object)) {
+        return ha_list_ptr_from(types, object, where, flags, out);
+    }
+    PyObject *held = ha_sequence_hold(object);
+    int status = held == NULL ? -1 : check_handles(types, held, where, index);
+    if (status == 0) {
+        status = ha_list_ptr_from(types, held, where, flags, out);
+    }
+    Py_XDECREF(held);
+    return status;
 }
 
 int

@@ -7,6 +7,7 @@
 #include "adapters/function.h"
 #include "adapters/handle.h"
 #include "adapters/record_type.h"
+#include "adapters/together.h"
 #include "adapters/types.h"
 #include "api/api.h"
 #include "api/enums.h"
@@ -50,7 +51,8 @@ expand(const char *text, char *out)
     return size;
 }
 
-/* The docstring of a function; it stays for as long as the process lives. */
+/* The docstring of a function; it stays for as long as the process lives.  NULL without
+ * memory. */
 static const char *
 doc_of(const struct ha_method *method)
 {
@@ -59,7 +61,6 @@ doc_of(const struct ha_method *method)
     char *doc = PyMem_RawMalloc(size + 1);
 
     if (doc == NULL) {
-        PyErr_NoMemory();
         return NULL;
     }
     expand(text, doc);
@@ -71,26 +72,31 @@ static PyObject *
 make_function(PyObject *self, const char *module, const struct ha_method *found)
 {
     /* Functions point to their definition for as long as the process lives. */
-    static PyMethodDef definitions[HA_METHOD_COUNT];
+    static PyMethodDef definitions[HA_METHOD_COUNT]; /* guard */
+    static struct ha_guard guard;
     PyMethodDef *definition = &definitions[found - ha_methods];
     PyObject *home = PyUnicode_FromFormat("hipadapt.%s", module);
 
     if (home == NULL) {
         return NULL;
     }
-    definition->ml_name = ha_method_name(found);
-    definition->ml_meth = found->call;
-    definition->ml_flags =
-        found->no_arguments ? METH_NOARGS : METH_FASTCALL | METH_KEYWORDS;
+    ha_guard_take(&guard);
     if (definition->ml_doc == NULL) {
+        definition->ml_name = ha_method_name(found);
+        definition->ml_meth = found->call;
+        definition->ml_flags =
+            found->no_arguments ? METH_NOARGS : METH_FASTCALL | METH_KEYWORDS;
         definition->ml_doc = doc_of(found);
     }
-    if (definition->ml_doc == NULL) {
+    bool made = definition->ml_doc != NULL;
+    ha_guard_give(&guard);
+    if (!made) {
         Py_DECREF(home);
-        return NULL;
+        return PyErr_NoMemory();
     }
     PyObject *function = PyCFunction_NewEx(definition, self, home);
     Py_DECREF(home);
+    ha_called_by_all(function);
     return function;
 }
 

@@ -42,23 +42,33 @@ is_named(hipStream_t stream)
     return (uintptr_t)stream <= 2;
 }
 
-/* All work is over (shutdown, fork): lets go of everything without asking. */
-static void
-let_go_of_all(struct ha_api *api)
+/* Guard held.  Takes all items off their lanes, in one list. */
+static struct ha_pending_item *
+take_all(struct ha_pending *pending)
 {
-    struct ha_pending *pending = &api->pending;
+    struct ha_pending_item *all = NULL;
 
     for (struct ha_pending_lane *lane = pending->lanes; lane != NULL;
          lane = lane->next) {
-        while (lane->head != NULL) {
-            struct ha_pending_item *item = lane->head;
-            PyObject *held = item->held;
-            lane->head = item->next;
-            lane->tail = lane->head != NULL ? lane->tail : NULL;
-            pending->count--;
-            PyMem_Free(item); /* its event ended with the device */
-            Py_DECREF(held);
+        if (lane->head != NULL) {
+            lane->tail->next = all;
+            all = lane->head;
+            lane->head = lane->tail = NULL;
         }
+    }
+    return all;
+}
+
+/* All work is over: lets go of everything without asking. */
+static void
+let_go_of_all(struct ha_pending_item *all)
+{
+    while (all != NULL) {
+        struct ha_pending_item *item = all;
+        PyObject *held = item->held;
+        all = item->next;
+        PyMem_Free(item); /* its event ended with the device */
+        Py_DECREF(held);
     }
 }
 
@@ -67,18 +77,27 @@ static void
 check_fork(struct ha_api *api)
 {
     unsigned now = atomic_load(&fork_count);
+    struct ha_pending *pending = &api->pending;
+    struct ha_pending_item *all = NULL;
 
-    if (api->pending.forks != now) {
-        api->pending.forks = now;
-        api->pending.pool_count = 0;
-        api->pending.capture_count = 0;
-        api->pending.busy = false;
-        let_go_of_all(api);
-        api->pending.count =
-            0; /* items that a thread of the parent had off their list */
+    if (HA_READ(pending->forks) == now) {
+        return;
     }
+    ha_guard_take(&pending->guard);
+    if (pending->forks != now) {
+        pending->pool_count = 0;
+        pending->capture_count = 0;
+        pending->busy = false;
+        all = take_all(pending);
+        /* Those too that a thread of the parent had off their list. */
+        HA_PUBLISH(pending->count, 0);
+        HA_PUBLISH(pending->forks, now);
+    }
+    ha_guard_give(&pending->guard);
+    let_go_of_all(all);
 }
 
+/* Guard held; NULL without memory. */
 static struct ha_pending_lane *
 lane_of(struct ha_pending *pending, hipStream_t stream)
 {
@@ -100,14 +119,17 @@ lane_of(struct ha_pending *pending, hipStream_t stream)
 static hipEvent_t
 pool_take(struct ha_pending *pending, int device)
 {
-    for (int i = pending->pool_count - 1; i >= 0; i--) {
+    hipEvent_t event = NULL;
+
+    ha_guard_take(&pending->guard);
+    for (int i = pending->pool_count - 1; event == NULL && i >= 0; i--) {
         if (pending->pool[i].device == device) {
-            hipEvent_t event = pending->pool[i].event;
+            event = pending->pool[i].event;
             pending->pool[i] = pending->pool[--pending->pool_count];
-            return event;
         }
     }
-    return NULL;
+    ha_guard_give(&pending->guard);
+    return event;
 }
 
 static void
@@ -116,10 +138,15 @@ pool_give(struct ha_pending *pending, hipEvent_t event, int device)
     if (event == NULL) {
         return;
     }
-    if (pending->pool_count < HA_PENDING_POOL) {
+    ha_guard_take(&pending->guard);
+    bool room = pending->pool_count < HA_PENDING_POOL;
+    if (room) {
         pending->pool[pending->pool_count].event = event;
         pending->pool[pending->pool_count].device = device;
         pending->pool_count++;
+    }
+    ha_guard_give(&pending->guard);
+    if (room) {
         return;
     }
     Py_BEGIN_ALLOW_THREADS
@@ -190,6 +217,25 @@ graph_of(hipStream_t stream)
     return graph;
 }
 
+/* False without memory for the lane. */
+static bool
+append(struct ha_pending *pending, hipStream_t stream, struct ha_pending_item *item)
+{
+    ha_guard_take(&pending->guard);
+    struct ha_pending_lane *lane = lane_of(pending, stream);
+    if (lane != NULL) {
+        if (lane->tail != NULL) {
+            lane->tail->next = item;
+        } else {
+            lane->head = item;
+        }
+        lane->tail = item;
+        HA_PUBLISH(pending->count, pending->count + 1);
+    }
+    ha_guard_give(&pending->guard);
+    return lane != NULL;
+}
+
 int
 ha_pending_add(struct ha_api *api, hipStream_t stream, PyObject *held)
 {
@@ -208,31 +254,20 @@ ha_pending_add(struct ha_api *api, hipStream_t stream, PyObject *held)
         return ha_keep_object(api, graph, held);
     }
     struct ha_pending_item *item = PyMem_Malloc(sizeof *item);
-    struct ha_pending_lane *lane = lane_of(pending, stream);
-    if (item == NULL || lane == NULL) {
-        /* `held` is not released on purpose: the stream may still use its memory. */
+    if (item != NULL) {
+        item->next = NULL;
+        item->held = held;
+        item->device = 0;
+        item->event = record(pending, stream, &item->device);
+    }
+    /* `held` is not released on failure on purpose: the stream may still use its
+     * memory.
+     */
+    if (item == NULL || !append(pending, stream, item)) {
         PyMem_Free(item);
         PyErr_NoMemory();
         return -1;
     }
-    item->next = NULL;
-    item->held = held;
-    item->device = 0;
-    item->event = record(pending, stream, &item->device);
-    /* The GIL was released: the lane may be gone by now. */
-    lane = lane_of(pending, stream);
-    if (lane == NULL) {
-        PyMem_Free(item);
-        PyErr_NoMemory();
-        return -1;
-    }
-    if (lane->tail != NULL) {
-        lane->tail->next = item;
-    } else {
-        lane->head = item;
-    }
-    lane->tail = item;
-    pending->count++;
     return 0;
 }
 
@@ -276,8 +311,40 @@ drop(struct ha_pending *pending, struct ha_pending_item *item)
 
     pool_give(pending, item->event, item->device);
     PyMem_Free(item);
-    pending->count--;
+    ha_guard_take(&pending->guard);
+    if (pending->count > 0) { /* else a fork has forgotten it */
+        HA_PUBLISH(pending->count, pending->count - 1);
+    }
+    ha_guard_give(&pending->guard);
     Py_DECREF(held);
+}
+
+/* Takes the lane's items off. */
+static struct ha_pending_item *
+take_items(struct ha_pending *pending, struct ha_pending_lane *lane)
+{
+    ha_guard_take(&pending->guard);
+    struct ha_pending_item *items = lane->head;
+    lane->head = lane->tail = NULL;
+    ha_guard_give(&pending->guard);
+    return items;
+}
+
+/* Puts them back before those that came meanwhile. */
+static void
+put_back(struct ha_pending *pending, struct ha_pending_lane *lane,
+         struct ha_pending_item *left)
+{
+    struct ha_pending_item *last = left;
+
+    while (last->next != NULL) {
+        last = last->next;
+    }
+    ha_guard_take(&pending->guard);
+    last->next = lane->head;
+    lane->tail = lane->tail != NULL ? lane->tail : last;
+    lane->head = left;
+    ha_guard_give(&pending->guard);
 }
 
 /* Takes the lane's items off, asks for the oldest ones, and puts back what is not done.
@@ -285,12 +352,12 @@ drop(struct ha_pending *pending, struct ha_pending_item *item)
 static int
 reap_lane(struct ha_pending *pending, struct ha_pending_lane *lane, int limit)
 {
-    struct ha_pending_item *items = lane->head, *left = NULL, **end = &left;
+    struct ha_pending_item *items = take_items(pending, lane);
+    struct ha_pending_item *left = NULL, **end = &left;
     hipStream_t stream = lane->stream;
     bool ordered = !is_named(stream);
     int done = 0;
 
-    lane->head = lane->tail = NULL;
     while (items != NULL && done < limit) {
         struct ha_pending_item *item = items;
         hipError_t status;
@@ -306,26 +373,22 @@ reap_lane(struct ha_pending *pending, struct ha_pending_lane *lane, int limit)
         }
         *end = item;
         end = &item->next;
-        pending->waits = pending->waits || status == hipErrorNotReady;
+        if (status == hipErrorNotReady) {
+            HA_PUBLISH(pending->waits, true);
+        }
         if (status == hipErrorNotReady && ordered) {
             break;
         }
     }
     *end = items;
-    if (left == NULL) {
-        return done;
+    if (left != NULL) {
+        put_back(pending, lane, left);
     }
-    struct ha_pending_item *last = left;
-    while (last->next != NULL) {
-        last = last->next;
-    }
-    last->next = lane->head;
-    lane->tail = lane->tail != NULL ? lane->tail : last;
-    lane->head = left;
     return done;
 }
 
-/* Lanes of destroyed streams go when they are empty; others stay, for they fill again.
+/* Guard held.  Lanes of destroyed streams go when they are empty; others stay, for they
+ * fill again.
  */
 static void
 sweep(struct ha_pending *pending)
@@ -343,6 +406,7 @@ sweep(struct ha_pending *pending)
     }
 }
 
+/* Guard held. */
 static void
 end_capture(struct ha_pending *pending, hipStream_t stream)
 {
@@ -358,19 +422,35 @@ ha_pending_capture(struct ha_api *api, hipStream_t stream, bool begins)
 {
     struct ha_pending *pending = &api->pending;
 
+    ha_guard_take(&pending->guard);
     if (!begins) {
         end_capture(pending, stream);
     } else if (pending->capture_count < HA_PENDING_CAPTURES) {
         pending->captures[pending->capture_count++] = stream;
     }
+    ha_guard_give(&pending->guard);
+}
+
+/* The capture that was begun last; false where there is none. */
+static bool
+last_capture(struct ha_pending *pending, hipStream_t *stream)
+{
+    ha_guard_take(&pending->guard);
+    bool any = pending->capture_count > 0;
+    if (any) {
+        *stream = pending->captures[pending->capture_count - 1];
+    }
+    ha_guard_give(&pending->guard);
+    return any;
 }
 
 /* A capture may have ended without our being told. */
 static bool
 captures_go_on(struct ha_pending *pending)
 {
-    while (pending->capture_count > 0) {
-        hipStream_t stream = pending->captures[pending->capture_count - 1];
+    hipStream_t stream = NULL;
+
+    while (last_capture(pending, &stream)) {
         bool goes_on = false;
         Py_BEGIN_ALLOW_THREADS
         goes_on = ha_stream_is_capturing(stream);
@@ -378,54 +458,84 @@ captures_go_on(struct ha_pending *pending)
         if (goes_on) {
             return true;
         }
+        ha_guard_take(&pending->guard);
         end_capture(pending, stream);
+        ha_guard_give(&pending->guard);
     }
     return false;
+}
+
+/* Letting go runs Python code, which may come back here, and other threads may want to
+ * reap: one does it.  Lanes go only at the end of that.  The first one, or NULL where
+ * another thread is at it. */
+static bool
+begin_reaping(struct ha_pending *pending, struct ha_pending_lane **lanes)
+{
+    ha_guard_take(&pending->guard);
+    bool ours = !pending->busy;
+    if (ours) {
+        pending->busy = true;
+        HA_PUBLISH(pending->waits, false);
+        *lanes = pending->lanes;
+    }
+    ha_guard_give(&pending->guard);
+    return ours;
+}
+
+static void
+end_reaping(struct ha_pending *pending)
+{
+    ha_guard_take(&pending->guard);
+    sweep(pending);
+    pending->busy = false;
+    ha_guard_give(&pending->guard);
 }
 
 void
 ha_pending_reap(struct ha_api *api, bool few)
 {
     struct ha_pending *pending = &api->pending;
+    struct ha_pending_lane *lanes = NULL;
     int limit = few ? FEW_ITEMS : INT_MAX;
 
     check_fork(api);
-    if (pending->count == 0 || pending->busy || ha_calls.hipEventQuery == NULL ||
-        (pending->capture_count > 0 && captures_go_on(pending))) {
+    if (!ha_pending_any(pending) || ha_calls.hipEventQuery == NULL ||
+        captures_go_on(pending) || !begin_reaping(pending, &lanes)) {
         return;
     }
-    /* Letting go runs Python code, which may come back here. */
-    pending->busy = true;
-    pending->waits = false;
-    for (struct ha_pending_lane *lane = pending->lanes; lane != NULL && limit > 0;
+    for (struct ha_pending_lane *lane = lanes; lane != NULL && limit > 0;
          lane = lane->next) {
-        if (lane->head != NULL) {
-            limit -= reap_lane(pending, lane, limit);
-        }
+        limit -= reap_lane(pending, lane, limit);
     }
-    sweep(pending);
-    pending->busy = false;
+    end_reaping(pending);
 }
 
 void
 ha_pending_forget_stream(struct ha_api *api, hipStream_t stream)
 {
-    struct ha_pending_lane *lane = api->pending.lanes;
+    struct ha_pending *pending = &api->pending;
 
-    end_capture(&api->pending, stream);
-    for (; lane != NULL; lane = lane->next) {
+    ha_guard_take(&pending->guard);
+    end_capture(pending, stream);
+    for (struct ha_pending_lane *lane = pending->lanes; lane != NULL;
+         lane = lane->next) {
         if (lane->stream == stream && !is_named(stream)) {
             lane->gone = true;
         }
     }
+    ha_guard_give(&pending->guard);
 }
 
 void
 ha_pending_abandon(struct ha_api *api)
 {
-    api->pending.lanes = NULL;
-    api->pending.count = 0;
-    api->pending.pool_count = 0;
+    struct ha_pending *pending = &api->pending;
+
+    ha_guard_take(&pending->guard);
+    pending->lanes = NULL;
+    HA_PUBLISH(pending->count, 0);
+    pending->pool_count = 0;
+    ha_guard_give(&pending->guard);
 }
 
 int

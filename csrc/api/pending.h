@@ -6,9 +6,10 @@
  * whether the event has happened (*reaping*) and let go; nothing here ever waits for a
  * stream.  Where no event can be recorded, the whole stream is asked instead.
  *
- * All functions need the GIL, which guards the lists; it is released around the
- * provider's calls, with the items in question taken off their list meanwhile.  A
- * forked child forgets its parent's items without asking the provider. */
+ * All functions need the GIL.  A guard (adapters/together.h) guards the lists; it is
+ * not held around the provider's calls and where objects are let go of, with the items
+ * in question taken off their list meanwhile.  A forked child forgets its parent's
+ * items without asking the provider. */
 #ifndef HA_API_PENDING_H
 #define HA_API_PENDING_H
 
@@ -17,6 +18,7 @@
 #include <stdbool.h>
 
 #include "abi/hip.h"
+#include "adapters/together.h"
 
 #define HA_PENDING_POOL 64
 #define HA_PENDING_CAPTURES 8
@@ -25,7 +27,9 @@ struct ha_api;
 struct ha_pending_item;
 struct ha_pending_lane;
 
+/* All of it: guard. */
 struct ha_pending {
+    struct ha_guard guard;
     struct ha_pending_lane *lanes; /* owned */
     Py_ssize_t count;              /* items in all lanes */
     bool busy;                     /* a thread is reaping */
@@ -39,6 +43,13 @@ struct ha_pending {
         int device;
     } pool[HA_PENDING_POOL];
 };
+
+/* Whether there is something to reap. */
+static inline bool
+ha_pending_any(struct ha_pending *pending)
+{
+    return HA_READ(pending->count) > 0;
+}
 
 /* Keeps `held` (stolen) until the work that is in `stream` now is done; where that work
  * is being captured, as long as its graph (api/keep.h).  -1 with an exception; then

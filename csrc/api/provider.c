@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "adapters/together.h"
 #include "api/generated/calls.h"
 #include "api/provider_find.h"
 #include "api/stack_text.h"
@@ -16,8 +17,9 @@
 static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool loading_here;
 static _Thread_local bool forking_here; /* has the load lock for a fork */
-static bool wanted;                     /* a provider was asked for; under the GIL */
-static struct ha_provider provider;     /* complete and constant once kind is set */
+static bool wanted;                     /* a provider was asked for; published */
+static struct ha_provider provider; /* complete and constant once kind is published */
+static struct ha_guard publishing;  /* of writing `provider` and ha_calls */
 
 /* This thread's last call of a function that the provider lacks. */
 static _Thread_local struct {
@@ -136,7 +138,8 @@ introduce(struct ha_provider_search *search)
         set_check(interrupt_check);
     }
     if (set_stack != NULL) {
-        *(void **)&ha_stack_wanted = dlsym(found->hip, "hipadaptWantsStack");
+        void *wants = dlsym(found->hip, "hipadaptWantsStack");
+        HA_PUBLISH(*(void **)&ha_stack_wanted, wants);
         set_stack(ha_stack_lines);
     }
 }
@@ -220,8 +223,16 @@ static int
 prepare(struct ha_provider_search *search)
 {
     memset(search, 0, sizeof *search);
-    PyObject *interpreter = PySys_GetObject("executable"); /* borrowed */
-    if (path_from(interpreter, search->interpreter, sizeof search->interpreter) < 0) {
+    PyObject *sys = PyImport_ImportModule("sys"), *interpreter = NULL;
+    if (sys != NULL) {
+        interpreter = PyObject_GetAttrString(sys, "executable");
+        Py_DECREF(sys);
+    }
+    int status = interpreter == NULL ? -1
+                                     : path_from(interpreter, search->interpreter,
+                                                 sizeof search->interpreter);
+    Py_XDECREF(interpreter);
+    if (status < 0) {
         return -1;
     }
     if (ha_env(HA_ENV_COMPILER) != NULL) {
@@ -230,12 +241,18 @@ prepare(struct ha_provider_search *search)
     return find_compiler(search->compiler, sizeof search->compiler);
 }
 
+static bool
+is_there(void)
+{
+    return HA_READ(provider.kind) != HA_PROVIDER_NONE;
+}
+
 /* `search` is finished; its result becomes the process's provider unless another thread
  * was first. */
 static int
 publish(struct ha_provider_search *search)
 {
-    if (provider.kind != HA_PROVIDER_NONE) {
+    if (is_there()) {
         return 0;
     }
     if (search->failed) {
@@ -244,18 +261,28 @@ publish(struct ha_provider_search *search)
                      ha_env(HA_ENV_PROVIDER), search->tried.text);
         return -1;
     }
-    ha_calls = search->calls;
-    provider = search->found;
+    ha_guard_take(&publishing);
+    if (provider.kind == HA_PROVIDER_NONE) {
+        enum ha_provider_kind kind = search->found.kind;
+        void **slots = (void **)&ha_calls, **found = (void **)&search->calls;
+        search->found.kind = HA_PROVIDER_NONE;
+        provider = search->found;
+        for (int call = 0; call < HA_CALL_COUNT; call++) {
+            HA_PUBLISH(slots[call], found[call]);
+        }
+        HA_PUBLISH(provider.kind, kind);
+    }
+    ha_guard_give(&publishing);
     return 0;
 }
 
 const struct ha_provider *
 ha_provider_get(void)
 {
-    if (provider.kind != HA_PROVIDER_NONE) {
+    if (is_there()) {
         return &provider;
     }
-    wanted = true;
+    HA_PUBLISH(wanted, true);
     struct ha_provider_search *search = PyMem_Malloc(sizeof *search);
     if (search == NULL) {
         PyErr_NoMemory();
@@ -279,13 +306,14 @@ ha_provider_get(void)
 const struct ha_provider *
 ha_provider_loaded(void)
 {
-    return provider.kind != HA_PROVIDER_NONE ? &provider : NULL;
+    return is_there() ? &provider : NULL;
 }
 
 static const char *
 text_of_provider(void)
 {
-    const char *text = provider.error_text != NULL ? provider.error_text() : NULL;
+    const char *text =
+        is_there() && provider.error_text != NULL ? provider.error_text() : NULL;
 
     return text != NULL ? text : "";
 }
@@ -380,7 +408,7 @@ ha_provider_finish_imports(void)
 {
     static const char *const names[] = {"hipadapt._enum", "hipadapt._compiler"};
 
-    for (size_t n = 0; wanted && n < sizeof names / sizeof names[0]; n++) {
+    for (size_t n = 0; HA_READ(wanted) && n < sizeof names / sizeof names[0]; n++) {
         PyObject *module = PyImport_ImportModule(names[n]);
         if (module == NULL) {
             return -1;
@@ -407,7 +435,7 @@ ha_provider_symbol(const char *symbol)
 {
     void *address = NULL;
 
-    if (provider.lacks != NULL && provider.lacks(symbol) != 0) {
+    if (!is_there() || (provider.lacks != NULL && provider.lacks(symbol) != 0)) {
         return NULL;
     }
     if (provider.hip != NULL) {

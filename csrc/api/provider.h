@@ -7,8 +7,8 @@
  * else one that is installed and reports a device, else the CPU device of this package.
  *
  * ha_calls is the call table: one pointer for each entry point, NULL until the provider
- * is there and where it lacks the symbol.  It is written once, by the thread that holds
- * the GIL at the end of loading, and read by threads that hold the GIL.
+ * is there and where it lacks the symbol.  It is published once (adapters/together.h),
+ * by the first thread whose load is done.
  *
  * Everything here needs the GIL, which is released while libraries are loaded and
  * probed. The load lock (provider.c) is only taken without the GIL. */
@@ -19,6 +19,7 @@
 
 #include <stdbool.h>
 
+#include "adapters/together.h"
 #include "api/generated/calls.h"
 
 enum ha_provider_kind {
@@ -61,7 +62,7 @@ int ha_provider_need(enum ha_call call);
 
 /* The same for the usual case, in which the pointer is there. */
 #define HA_READY(symbol)                                                               \
-    (ha_calls.symbol != NULL ? 1 : ha_provider_need(HA_CALL_##symbol))
+    (HA_READ(ha_calls.symbol) != NULL ? 1 : ha_provider_need(HA_CALL_##symbol))
 
 /* What is known about this thread's last failure: the provider's text, or ours where a
  * symbol was missing since.  Borrowed until the thread's next call; never NULL. */

@@ -344,7 +344,7 @@ class Writer:
             )
         if self.f.stream or self.f.raw.get("streams"):
             self.add(
-                "    if (api->pending.count > 0) {",
+                "    if (ha_pending_any(&api->pending)) {",
                 "        ha_pending_reap(api, true);",
                 "    }",
             )
@@ -437,7 +437,7 @@ class Writer:
             self.add("    ha_pending_capture(api, v_stream.ptr, false);")
         if f.raw.get("reaps"):
             self.add(
-                "    if (api->pending.count > 0) {",
+                "    if (ha_pending_any(&api->pending)) {",
                 "        ha_pending_reap(api, false);",
                 "    }",
             )

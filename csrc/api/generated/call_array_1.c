@@ -602,7 +602,7 @@ ha_wrap_hipMemcpy2DToArray(PyObject *module, PyObject *const *args, Py_ssize_t c
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -660,7 +660,7 @@ ha_wrap_hipMemcpy2DToArrayAsync(PyObject *module, PyObject *const *args,
                       "height rows of width") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemcpy2DToArrayAsync);
@@ -809,7 +809,7 @@ ha_wrap_hipMemcpyToArray(PyObject *module, PyObject *const *args, Py_ssize_t cou
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -872,7 +872,7 @@ ha_wrap_hipMemcpyFromArray(PyObject *module, PyObject *const *args, Py_ssize_t c
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -941,7 +941,7 @@ ha_wrap_hipMemcpy2DFromArray(PyObject *module, PyObject *const *args, Py_ssize_t
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -999,7 +999,7 @@ ha_wrap_hipMemcpy2DFromArrayAsync(PyObject *module, PyObject *const *args,
                       "height rows of width") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemcpy2DFromArrayAsync);

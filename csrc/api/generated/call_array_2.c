@@ -64,7 +64,7 @@ ha_wrap_hipMemcpy3D(PyObject *module, PyObject *const *args, Py_ssize_t count,
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -100,7 +100,7 @@ ha_wrap_hipMemcpy3DAsync(PyObject *module, PyObject *const *args, Py_ssize_t cou
                        &v_stream) < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemcpy3DAsync);
@@ -163,7 +163,7 @@ ha_wrap_hipDrvMemcpy3D(PyObject *module, PyObject *const *args, Py_ssize_t count
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -199,7 +199,7 @@ ha_wrap_hipDrvMemcpy3DAsync(PyObject *module, PyObject *const *args, Py_ssize_t 
                        &v_stream) < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipDrvMemcpy3DAsync);
@@ -263,7 +263,7 @@ ha_wrap_hipMemcpy3DBatchAsync(PyObject *module, PyObject *const *args, Py_ssize_
                         sizeof *(hipMemcpy3DBatchOp *)0, "numOps") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemcpy3DBatchAsync);
@@ -329,7 +329,7 @@ ha_wrap_hipMemcpy3DPeer(PyObject *module, PyObject *const *args, Py_ssize_t coun
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -365,7 +365,7 @@ ha_wrap_hipMemcpy3DPeerAsync(PyObject *module, PyObject *const *args, Py_ssize_t
                        &v_stream) < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemcpy3DPeerAsync);
@@ -426,7 +426,7 @@ ha_wrap_hipMemMapArrayAsync(PyObject *module, PyObject *const *args, Py_ssize_t 
                         sizeof *(hipArrayMapInfo *)0, "count") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemMapArrayAsync);
@@ -513,7 +513,7 @@ ha_wrap_hipMemcpy2DFromArray_spt(PyObject *module, PyObject *const *args,
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -558,7 +558,7 @@ ha_wrap_hipMemcpy3D_spt(PyObject *module, PyObject *const *args, Py_ssize_t coun
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -594,7 +594,7 @@ ha_wrap_hipMemcpy3DAsync_spt(PyObject *module, PyObject *const *args, Py_ssize_t
                        &v_stream) < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemcpy3DAsync_spt);
@@ -674,7 +674,7 @@ ha_wrap_hipMemcpyFromArray_spt(PyObject *module, PyObject *const *args,
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -743,7 +743,7 @@ ha_wrap_hipMemcpy2DToArray_spt(PyObject *module, PyObject *const *args,
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -801,7 +801,7 @@ ha_wrap_hipMemcpy2DFromArrayAsync_spt(PyObject *module, PyObject *const *args,
                       "height rows of width") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemcpy2DFromArrayAsync_spt);
@@ -882,7 +882,7 @@ ha_wrap_hipMemcpy2DToArrayAsync_spt(PyObject *module, PyObject *const *args,
                       "height rows of width") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemcpy2DToArrayAsync_spt);

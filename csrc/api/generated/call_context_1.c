@@ -463,7 +463,7 @@ ha_wrap_hipExecutionCtxSynchronize(PyObject *module, PyObject *const *args,
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);

@@ -253,7 +253,7 @@ ha_wrap_hipCtxSynchronize(PyObject *module, PyObject *Py_UNUSED(none))
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);

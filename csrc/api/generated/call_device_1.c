@@ -561,7 +561,7 @@ ha_wrap_hipDeviceSynchronize(PyObject *module, PyObject *Py_UNUSED(none))
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -591,7 +591,7 @@ ha_wrap_hipDeviceReset(PyObject *module, PyObject *Py_UNUSED(none))
     if (status == hipSuccess) {
         ha_host_calls_reset();
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);

@@ -269,7 +269,7 @@ ha_wrap_hipEventSynchronize(PyObject *module, PyObject *const *args, Py_ssize_t 
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -363,7 +363,7 @@ ha_wrap_hipEventQuery(PyObject *module, PyObject *const *args, Py_ssize_t count,
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);

@@ -133,7 +133,7 @@ ha_wrap_hipSignalExternalSemaphoresAsync(PyObject *module, PyObject *const *args
                         "numExtSems") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipSignalExternalSemaphoresAsync);
@@ -205,7 +205,7 @@ ha_wrap_hipWaitExternalSemaphoresAsync(PyObject *module, PyObject *const *args,
                         "numExtSems") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipWaitExternalSemaphoresAsync);

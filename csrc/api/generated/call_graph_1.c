@@ -1826,7 +1826,7 @@ ha_wrap_hipGraphLaunch(PyObject *module, PyObject *const *args, Py_ssize_t count
                        &v_stream) < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipGraphLaunch);

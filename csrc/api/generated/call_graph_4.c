@@ -1425,7 +1425,7 @@ ha_wrap_hipGraphLaunch_spt(PyObject *module, PyObject *const *args, Py_ssize_t c
                        &v_stream) < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipGraphLaunch_spt);

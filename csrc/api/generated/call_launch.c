@@ -64,7 +64,7 @@ ha_wrap_hipModuleLaunchCooperativeKernelMultiDevice(PyObject *module,
                         sizeof *(hipFunctionLaunchParams *)0, "numDevices") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipModuleLaunchCooperativeKernelMultiDevice);
@@ -123,7 +123,7 @@ ha_wrap_hipLaunchCooperativeKernelMultiDevice(PyObject *module, PyObject *const 
                         sizeof *(hipLaunchParams *)0, "numDevices") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipLaunchCooperativeKernelMultiDevice);
@@ -182,7 +182,7 @@ ha_wrap_hipExtLaunchMultiKernelMultiDevice(PyObject *module, PyObject *const *ar
                         sizeof *(hipLaunchParams *)0, "numDevices") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipExtLaunchMultiKernelMultiDevice);
@@ -239,7 +239,7 @@ ha_wrap_hipLaunchKernelExC(PyObject *module, PyObject *const *args, Py_ssize_t c
         ha_params_from(&api->types, args[2], &where[2], &v_args) < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipLaunchKernelExC);
@@ -307,7 +307,7 @@ ha_wrap_hipDrvLaunchKernelEx(PyObject *module, PyObject *const *args, Py_ssize_t
         ha_extra_from(&api->types, args[3], &where[3], &v_extra) < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipDrvLaunchKernelEx);
@@ -542,7 +542,7 @@ ha_wrap_hipExtLaunchKernel(PyObject *module, PyObject *const *args, Py_ssize_t c
         ha_arg_int(&api->types, args[8], &where[8], &v_flags) < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipExtLaunchKernel);
@@ -629,7 +629,7 @@ ha_wrap_hipLaunchCooperativeKernel_spt(PyObject *module, PyObject *const *args,
                        &v_hStream) < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipLaunchCooperativeKernel_spt);
@@ -716,7 +716,7 @@ ha_wrap_hipLaunchKernel_spt(PyObject *module, PyObject *const *args, Py_ssize_t 
                        &v_stream) < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipLaunchKernel_spt);

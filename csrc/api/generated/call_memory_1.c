@@ -617,7 +617,7 @@ ha_wrap_hipMemPrefetchAsync_v2(PyObject *module, PyObject *const *args,
     if (ha_need_bytes(&v_dev_ptr, &where[0], v_count, "count") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemPrefetchAsync_v2);
@@ -708,7 +708,7 @@ ha_wrap_hipMemPrefetchBatchAsync(PyObject *module, PyObject *const *args,
                         "num_prefetch_locs") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemPrefetchBatchAsync);
@@ -791,7 +791,7 @@ ha_wrap_hipMemDiscardBatchAsync(PyObject *module, PyObject *const *args,
                         "count") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemDiscardBatchAsync);
@@ -869,7 +869,7 @@ ha_wrap_hipDrvMemDiscardBatchAsync(PyObject *module, PyObject *const *args,
                         "count") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipDrvMemDiscardBatchAsync);
@@ -964,7 +964,7 @@ ha_wrap_hipMemDiscardAndPrefetchBatchAsync(PyObject *module, PyObject *const *ar
                         sizeof *(size_t *)0, "numPrefetchLocs") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemDiscardAndPrefetchBatchAsync);
@@ -1063,7 +1063,7 @@ ha_wrap_hipDrvMemDiscardAndPrefetchBatchAsync(PyObject *module, PyObject *const 
                         sizeof *(size_t *)0, "numPrefetchLocs") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipDrvMemDiscardAndPrefetchBatchAsync);
@@ -1698,7 +1698,7 @@ ha_wrap_hipFree(PyObject *module, PyObject *const *args, Py_ssize_t count,
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     if (status == hipSuccess) {

@@ -162,7 +162,7 @@ ha_wrap_hipMemcpy(PyObject *module, PyObject *const *args, Py_ssize_t count,
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -224,7 +224,7 @@ ha_wrap_hipMemcpyWithStream(PyObject *module, PyObject *const *args, Py_ssize_t 
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -278,7 +278,7 @@ ha_wrap_hipMemcpyHtoD(PyObject *module, PyObject *const *args, Py_ssize_t count,
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -331,7 +331,7 @@ ha_wrap_hipMemcpyDtoH(PyObject *module, PyObject *const *args, Py_ssize_t count,
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -437,7 +437,7 @@ ha_wrap_hipMemcpyAtoD(PyObject *module, PyObject *const *args, Py_ssize_t count,
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -493,7 +493,7 @@ ha_wrap_hipMemcpyDtoA(PyObject *module, PyObject *const *args, Py_ssize_t count,
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -592,7 +592,7 @@ ha_wrap_hipMemcpyHtoDAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
         ha_need_bytes(&v_src, &where[1], v_sizeBytes, "sizeBytes") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemcpyHtoDAsync);
@@ -658,7 +658,7 @@ ha_wrap_hipMemcpyDtoHAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
         ha_need_bytes(&v_src, &where[1], v_sizeBytes, "sizeBytes") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemcpyDtoHAsync);
@@ -724,7 +724,7 @@ ha_wrap_hipMemcpyDtoDAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
         ha_need_bytes(&v_src, &where[1], v_sizeBytes, "sizeBytes") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemcpyDtoDAsync);
@@ -792,7 +792,7 @@ ha_wrap_hipMemcpyAtoHAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
     if (ha_need_bytes(&v_dstHost, &where[0], v_ByteCount, "ByteCount") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemcpyAtoHAsync);
@@ -859,7 +859,7 @@ ha_wrap_hipMemcpyHtoAAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
     if (ha_need_bytes(&v_srcHost, &where[2], v_ByteCount, "ByteCount") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemcpyHtoAAsync);
@@ -927,7 +927,7 @@ ha_wrap_hipMemcpyAsync(PyObject *module, PyObject *const *args, Py_ssize_t count
         ha_need_bytes(&v_src, &where[1], v_sizeBytes, "sizeBytes") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemcpyAsync);
@@ -1086,7 +1086,7 @@ ha_wrap_hipMemsetD8Async(PyObject *module, PyObject *const *args, Py_ssize_t cou
     if (ha_need_bytes(&v_dest, &where[0], v_count, "count") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemsetD8Async);
@@ -1194,7 +1194,7 @@ ha_wrap_hipMemsetD16Async(PyObject *module, PyObject *const *args, Py_ssize_t co
     if (ha_need_bytes(&v_dest, &where[0], ha_size_items(v_count, 2), "count*2") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemsetD16Async);
@@ -1302,7 +1302,7 @@ ha_wrap_hipMemsetAsync(PyObject *module, PyObject *const *args, Py_ssize_t count
     if (ha_need_bytes(&v_dst, &where[0], v_sizeBytes, "sizeBytes") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemsetAsync);
@@ -1363,7 +1363,7 @@ ha_wrap_hipMemsetD32Async(PyObject *module, PyObject *const *args, Py_ssize_t co
     if (ha_need_bytes(&v_dst, &where[0], ha_size_items(v_count, 4), "count*4") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemsetD32Async);
@@ -1481,7 +1481,7 @@ ha_wrap_hipMemset2DAsync(PyObject *module, PyObject *const *args, Py_ssize_t cou
                       "height rows of width") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemset2DAsync);
@@ -1591,7 +1591,7 @@ ha_wrap_hipMemset3DAsync(PyObject *module, PyObject *const *args, Py_ssize_t cou
                        &v_stream) < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemset3DAsync);

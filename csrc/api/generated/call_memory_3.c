@@ -67,7 +67,7 @@ ha_wrap_hipMemsetD2D8Async(PyObject *module, PyObject *const *args, Py_ssize_t c
                       "height rows of width") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemsetD2D8Async);
@@ -188,7 +188,7 @@ ha_wrap_hipMemsetD2D16Async(PyObject *module, PyObject *const *args, Py_ssize_t 
                       "height rows of width*2") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemsetD2D16Async);
@@ -309,7 +309,7 @@ ha_wrap_hipMemsetD2D32Async(PyObject *module, PyObject *const *args, Py_ssize_t 
                       "height rows of width*4") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemsetD2D32Async);
@@ -534,7 +534,7 @@ ha_wrap_hipMemcpy2D(PyObject *module, PyObject *const *args, Py_ssize_t count,
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -612,7 +612,7 @@ ha_wrap_hipMemcpyParam2DAsync(PyObject *module, PyObject *const *args, Py_ssize_
                        &v_stream) < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemcpyParam2DAsync);
@@ -686,7 +686,7 @@ ha_wrap_hipMemcpy2DAsync(PyObject *module, PyObject *const *args, Py_ssize_t cou
                       "height rows of width") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemcpy2DAsync);
@@ -764,7 +764,7 @@ ha_wrap_hipMemcpyAtoH(PyObject *module, PyObject *const *args, Py_ssize_t count,
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -820,7 +820,7 @@ ha_wrap_hipMemcpyHtoA(PyObject *module, PyObject *const *args, Py_ssize_t count,
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -939,7 +939,7 @@ ha_wrap_hipMemcpyBatchAsync(PyObject *module, PyObject *const *args, Py_ssize_t 
                         sizeof *(size_t *)0, "numAttrs") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemcpyBatchAsync);
@@ -1076,7 +1076,7 @@ ha_wrap_hipMemcpyPeerAsync(PyObject *module, PyObject *const *args, Py_ssize_t c
         ha_need_bytes(&v_src, &where[2], v_sizeBytes, "sizeBytes") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemcpyPeerAsync);
@@ -1196,7 +1196,7 @@ ha_wrap_hipMemcpy_spt(PyObject *module, PyObject *const *args, Py_ssize_t count,
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -1261,7 +1261,7 @@ ha_wrap_hipMemcpy2D_spt(PyObject *module, PyObject *const *args, Py_ssize_t coun
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -1351,7 +1351,7 @@ ha_wrap_hipMemsetAsync_spt(PyObject *module, PyObject *const *args, Py_ssize_t c
     if (ha_need_bytes(&v_dst, &where[0], v_sizeBytes, "sizeBytes") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemsetAsync_spt);
@@ -1470,7 +1470,7 @@ ha_wrap_hipMemset2DAsync_spt(PyObject *module, PyObject *const *args, Py_ssize_t
                       "height rows of width") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemset2DAsync_spt);
@@ -1531,7 +1531,7 @@ ha_wrap_hipMemset3DAsync_spt(PyObject *module, PyObject *const *args, Py_ssize_t
                        &v_stream) < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemset3DAsync_spt);
@@ -1648,7 +1648,7 @@ ha_wrap_hipMemcpyAsync_spt(PyObject *module, PyObject *const *args, Py_ssize_t c
         ha_need_bytes(&v_src, &where[1], v_sizeBytes, "sizeBytes") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemcpyAsync_spt);
@@ -1727,7 +1727,7 @@ ha_wrap_hipMemcpy2DAsync_spt(PyObject *module, PyObject *const *args, Py_ssize_t
                       "height rows of width") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemcpy2DAsync_spt);

@@ -177,7 +177,7 @@ ha_wrap_hipStreamDestroy(PyObject *module, PyObject *const *args, Py_ssize_t cou
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -221,7 +221,7 @@ ha_wrap_hipStreamQuery(PyObject *module, PyObject *const *args, Py_ssize_t count
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -265,7 +265,7 @@ ha_wrap_hipStreamSynchronize(PyObject *module, PyObject *const *args, Py_ssize_t
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -841,7 +841,7 @@ ha_wrap_hipStreamWaitValue32(PyObject *module, PyObject *const *args, Py_ssize_t
     if (ha_need_bytes(&v_ptr, &where[1], 4, "HIP") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipStreamWaitValue32);
@@ -904,7 +904,7 @@ ha_wrap_hipStreamWaitValue64(PyObject *module, PyObject *const *args, Py_ssize_t
     if (ha_need_bytes(&v_ptr, &where[1], 8, "HIP") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipStreamWaitValue64);
@@ -965,7 +965,7 @@ ha_wrap_hipStreamWriteValue32(PyObject *module, PyObject *const *args, Py_ssize_
     if (ha_need_bytes(&v_ptr, &where[1], 4, "HIP") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipStreamWriteValue32);
@@ -1026,7 +1026,7 @@ ha_wrap_hipStreamWriteValue64(PyObject *module, PyObject *const *args, Py_ssize_
     if (ha_need_bytes(&v_ptr, &where[1], 8, "HIP") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipStreamWriteValue64);
@@ -1090,7 +1090,7 @@ ha_wrap_hipStreamBatchMemOp(PyObject *module, PyObject *const *args, Py_ssize_t 
                         sizeof *(hipStreamBatchMemOpParams *)0, "count") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipStreamBatchMemOp);
@@ -1152,7 +1152,7 @@ ha_wrap_hipStreamAttachMemAsync(PyObject *module, PyObject *const *args,
     if (ha_need_bytes(&v_dev_ptr, &where[1], v_length, "length") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipStreamAttachMemAsync);
@@ -1336,7 +1336,7 @@ ha_wrap_hipStreamQuery_spt(PyObject *module, PyObject *const *args, Py_ssize_t c
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -1380,7 +1380,7 @@ ha_wrap_hipStreamSynchronize_spt(PyObject *module, PyObject *const *args,
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);

@@ -163,7 +163,7 @@ ha_wrap_hipMemcpyToSymbol(PyObject *module, PyObject *const *args, Py_ssize_t co
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -212,7 +212,7 @@ ha_wrap_hipMemcpyToSymbolAsync(PyObject *module, PyObject *const *args,
     if (ha_need_bytes(&v_src, &where[1], v_sizeBytes, "sizeBytes") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemcpyToSymbolAsync);
@@ -290,7 +290,7 @@ ha_wrap_hipMemcpyFromSymbol(PyObject *module, PyObject *const *args, Py_ssize_t 
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -339,7 +339,7 @@ ha_wrap_hipMemcpyFromSymbolAsync(PyObject *module, PyObject *const *args,
     if (ha_need_bytes(&v_dst, &where[0], v_sizeBytes, "sizeBytes") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemcpyFromSymbolAsync);
@@ -461,7 +461,7 @@ ha_wrap_hipMemcpyToSymbol_spt(PyObject *module, PyObject *const *args, Py_ssize_
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -519,7 +519,7 @@ ha_wrap_hipMemcpyFromSymbol_spt(PyObject *module, PyObject *const *args,
     if (status != hipSuccess && PyErr_Occurred()) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, false);
     }
     result = ha_hip_result(&api->enums, (int)status);
@@ -568,7 +568,7 @@ ha_wrap_hipMemcpyFromSymbolAsync_spt(PyObject *module, PyObject *const *args,
     if (ha_need_bytes(&v_dst, &where[0], v_sizeBytes, "sizeBytes") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemcpyFromSymbolAsync_spt);
@@ -638,7 +638,7 @@ ha_wrap_hipMemcpyToSymbolAsync_spt(PyObject *module, PyObject *const *args,
     if (ha_need_bytes(&v_src, &where[1], v_sizeBytes, "sizeBytes") < 0) {
         goto done;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
     int ready = HA_READY(hipMemcpyToSymbolAsync_spt);

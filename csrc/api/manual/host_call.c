@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 
+#include "adapters/together.h"
 #include "api/generated/calls.h"
 #include "api/manual/host_ticket.h"
 #include "core/fork.h"
@@ -27,7 +28,9 @@ struct later {
     bool call;
 };
 
-/* The GIL guards all but the atomics. */
+/* Of all but the atomics. */
+static struct ha_guard guard;
+
 static struct {
     struct entry *entries; /* owned */
     uint32_t count;
@@ -65,27 +68,50 @@ finish(PyObject *object, bool call)
     PyErr_Restore(type, value, traceback);
 }
 
+/* False where another thread, or this one further out, is at it. */
+static bool
+begin_work(void)
+{
+    ha_guard_take(&guard);
+    bool ours = !list.working;
+    list.working = true;
+    ha_guard_give(&guard);
+    return ours;
+}
+
+/* Takes the first item off the list, or ends the work with NULL: an item that comes
+ * later finds nobody at work. */
+static struct later *
+next_item(void)
+{
+    ha_guard_take(&guard);
+    struct later *item = list.first;
+    if (item == NULL) {
+        list.working = false;
+    } else {
+        list.first = item->next;
+        list.last = item->next != NULL ? list.last : NULL;
+    }
+    ha_guard_give(&guard);
+    return item;
+}
+
 /* Works the list off; also done by the main thread on its own. Does nothing inside a
  * host function. */
 static void
 release_now(void)
 {
-    if (inside_depth > 0 || list.working) {
+    struct later *item;
+
+    if (inside_depth > 0 || !begin_work()) {
         return; /* what finalizers add is found by the loop that runs them */
     }
-    list.working = true;
-    while (list.first != NULL) {
-        struct later *item = list.first;
-        list.first = item->next;
-        if (list.first == NULL) {
-            list.last = NULL;
-        }
+    while ((item = next_item()) != NULL) {
         PyObject *object = item->object;
         bool call = item->call;
         PyMem_Free(item);
         finish(object, call);
     }
-    list.working = false;
 }
 
 static int
@@ -120,12 +146,14 @@ later(PyObject *object, bool call)
         return;
     }
     *item = (struct later){.object = object, .call = call};
+    ha_guard_take(&guard);
     if (list.last != NULL) {
         list.last->next = item;
     } else {
         list.first = item;
     }
     list.last = item;
+    ha_guard_give(&guard);
     schedule();
 }
 
@@ -181,7 +209,7 @@ ha_host_call_drop(struct ha_host_call *call)
     }
 }
 
-/* Frees the entry and hands its references to `call`. */
+/* Guard held.  Frees the entry and hands its references to `call`. */
 static void
 entry_end(uint32_t index, struct ha_host_call *call)
 {
@@ -198,18 +226,35 @@ entry_end(uint32_t index, struct ha_host_call *call)
     }
 }
 
+/* Ends the next ticket of a device, or of any, from entry `*at` on; false where there
+ * is none. */
+static bool
+end_next(int device, uint32_t *at, struct ha_host_call *call)
+{
+    bool found = false;
+
+    ha_guard_take(&guard);
+    for (; !found && *at < table.count; (*at)++) {
+        const struct entry *entry = &table.entries[*at];
+        if (entry->use != HA_HOST_FREE &&
+            (device == EVERY_DEVICE || entry->device == device)) {
+            entry_end(*at, call);
+            found = true;
+        }
+    }
+    ha_guard_give(&guard);
+    return found;
+}
+
 /* Ends the tickets of a device, or all. Dropping runs finalizers, which may
  * make tickets, so the table is looked up anew each time. */
 static void
 end_all(int device)
 {
-    for (uint32_t i = 0; i < table.count; i++) {
-        struct ha_host_call call;
-        if (table.entries[i].use != HA_HOST_FREE &&
-            (device == EVERY_DEVICE || table.entries[i].device == device)) {
-            entry_end(i, &call);
-            ha_host_call_drop(&call);
-        }
+    struct ha_host_call call;
+
+    for (uint32_t at = 0; end_next(device, &at, &call);) {
+        ha_host_call_drop(&call);
     }
 }
 
@@ -217,8 +262,10 @@ end_all(int device)
 static void
 check_fork(void)
 {
-    if (atomic_exchange(&forked, false)) {
+    if (atomic_load(&forked) && atomic_exchange(&forked, false)) {
+        ha_guard_take(&guard);
         list.working = false;
+        ha_guard_give(&guard);
         end_all(EVERY_DEVICE);
     }
 }
@@ -230,13 +277,12 @@ after_fork_child(void)
     atomic_store(&list.scheduled, false);
 }
 
-/* The entry of a ticket in use, or NULL. */
+/* Guard held.  The entry of a ticket in use, or NULL. */
 static struct entry *
 entry_of(uint64_t ticket)
 {
     uint32_t index = (uint32_t)ticket, generation = (uint32_t)(ticket >> 32);
 
-    check_fork();
     if (index >= table.count || table.entries[index].use == HA_HOST_FREE ||
         table.entries[index].generation != generation) {
         return NULL;
@@ -244,6 +290,7 @@ entry_of(uint64_t ticket)
     return &table.entries[index];
 }
 
+/* Guard held: 0, or -1 without memory. */
 static int
 table_grow(void)
 {
@@ -254,7 +301,6 @@ table_grow(void)
         grown = PyMem_Realloc(table.entries, count * sizeof *grown);
     }
     if (grown == NULL) {
-        PyErr_NoMemory();
         return -1;
     }
     for (uint32_t i = count; i-- > table.count;) {
@@ -262,8 +308,26 @@ table_grow(void)
         table.first_free = i + 1;
     }
     table.entries = grown;
-    table.count = count;
+    HA_PUBLISH(table.count, count);
     return 0;
+}
+
+/* Guard held, and an entry is free: its ticket. */
+static uint64_t
+entry_begin(const struct ha_host_call *call, enum ha_host_use use, int device)
+{
+    uint32_t index = table.first_free - 1;
+    struct entry *entry = &table.entries[index];
+
+    table.first_free = entry->next_free;
+    entry->call.callable = Py_NewRef(call->callable);
+    entry->call.user = Py_NewRef(call->user);
+    entry->call.stream = Py_XNewRef(call->stream);
+    entry->call.module = Py_NewRef(call->module);
+    entry->use = use;
+    entry->device = device;
+    table.once_count += use == HA_HOST_ONCE;
+    return (uint64_t)entry->generation << 32 | index;
 }
 
 uint64_t
@@ -277,30 +341,29 @@ ha_host_ticket_new(const struct ha_host_call *call, enum ha_host_use use, int de
     }
     check_fork();
     release_now();
-    if (table.first_free == 0 && table_grow() < 0) {
-        return 0;
+    ha_guard_take(&guard);
+    uint64_t ticket =
+        table.first_free != 0 || table_grow() == 0 ? entry_begin(call, use, device) : 0;
+    ha_guard_give(&guard);
+    if (ticket == 0) {
+        PyErr_NoMemory();
     }
-    uint32_t index = table.first_free - 1;
-    struct entry *entry = &table.entries[index];
-    table.first_free = entry->next_free;
-    entry->call.callable = Py_NewRef(call->callable);
-    entry->call.user = Py_NewRef(call->user);
-    entry->call.stream = Py_XNewRef(call->stream);
-    entry->call.module = Py_NewRef(call->module);
-    entry->use = use;
-    entry->device = device;
-    table.once_count += use == HA_HOST_ONCE;
-    return (uint64_t)entry->generation << 32 | index;
+    return ticket;
 }
 
 void
 ha_host_ticket_end(uint64_t ticket)
 {
-    struct entry *entry = entry_of(ticket);
     struct ha_host_call call;
 
-    if (entry != NULL) {
+    check_fork();
+    ha_guard_take(&guard);
+    bool there = entry_of(ticket) != NULL;
+    if (there) {
         entry_end((uint32_t)ticket, &call);
+    }
+    ha_guard_give(&guard);
+    if (there) {
         ha_host_call_drop(&call);
     }
 }
@@ -308,38 +371,42 @@ ha_host_ticket_end(uint64_t ticket)
 void
 ha_host_ticket_set_device(uint64_t ticket, int device)
 {
+    check_fork();
+    ha_guard_take(&guard);
     struct entry *entry = entry_of(ticket);
-
     if (entry != NULL) {
         entry->device = device;
     }
+    ha_guard_give(&guard);
 }
 
 bool
 ha_host_call_take(uint64_t ticket, struct ha_host_call *call)
 {
+    check_fork();
+    ha_guard_take(&guard);
     struct entry *entry = entry_of(ticket);
-
-    if (entry == NULL) {
-        return false;
-    }
-    if (entry->use == HA_HOST_ONCE) {
+    if (entry != NULL && entry->use == HA_HOST_ONCE) {
         entry_end((uint32_t)ticket, call);
-    } else {
+    } else if (entry != NULL) {
         *call = entry->call;
         Py_INCREF(call->callable);
         Py_INCREF(call->user);
         Py_XINCREF(call->stream);
         Py_INCREF(call->module);
     }
-    return true;
+    ha_guard_give(&guard);
+    return entry != NULL;
 }
 
 long
 ha_host_call_count(void)
 {
     check_fork();
-    return table.once_count;
+    ha_guard_take(&guard);
+    long count = table.once_count;
+    ha_guard_give(&guard);
+    return count;
 }
 
 void
@@ -347,7 +414,7 @@ ha_host_calls_reset(void)
 {
     int device = HA_HOST_NO_DEVICE;
 
-    if (table.count > 0 && ha_calls.hipGetDevice != NULL &&
+    if (HA_READ(table.count) > 0 && ha_calls.hipGetDevice != NULL &&
         ha_calls.hipGetDevice(&device) == hipSuccess && device >= 0) {
         end_all(device);
     }
@@ -358,10 +425,12 @@ ha_host_calls_end(void)
 {
     end_all(EVERY_DEVICE);
     release_now();
+    ha_guard_take(&guard);
     PyMem_Free(table.entries);
     table.entries = NULL;
-    table.count = 0;
+    HA_PUBLISH(table.count, 0);
     table.first_free = 0;
+    ha_guard_give(&guard);
 }
 
 int

@@ -16,8 +16,9 @@
  * finalizers may want to call HIP, which a host function may not. What is over goes to
  * a list that the main thread, and every thread that makes a ticket, works off.
  *
- * The GIL guards the table and the list. Only the module room takes it on threads of
- * the device (ha_host_runner), and no lock is held there. */
+ * A guard (adapters/together.h) guards the table and the list. Only the module room
+ * takes the GIL on threads of the device (ha_host_runner), and no lock is held there.
+ */
 #ifndef HA_API_MANUAL_HOST_CALL_H
 #define HA_API_MANUAL_HOST_CALL_H
 

@@ -26,7 +26,7 @@ const struct ha_launch_noter *ha_launch_noter;
 static void
 reap_few(struct ha_api *api)
 {
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
     }
 }
