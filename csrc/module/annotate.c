@@ -6,11 +6,12 @@
 #include <dlfcn.h>
 #include <stdbool.h>
 
+#include "adapters/together.h"
 #include "core/dl.h"
 
 #define OWN "_lib/libroctx64.so.4"
 
-/* Under the GIL; found once. */
+/* Found once; published, `there` at the end. */
 static struct {
     bool there;
     int (*push)(const char *message);
@@ -48,7 +49,7 @@ need(void)
 {
     struct ha_dl_tried tried = {.used = 0};
 
-    if (roctx.there) {
+    if (HA_READ(roctx.there)) {
         return true;
     }
     void *library = find_library(&tried);
@@ -57,13 +58,16 @@ need(void)
                      tried.text);
         return false;
     }
-    *(void **)&roctx.push = dlsym(library, "roctxRangePushA");
-    *(void **)&roctx.pop = dlsym(library, "roctxRangePop");
-    roctx.there = roctx.push != NULL && roctx.pop != NULL;
-    if (!roctx.there) {
+    void *begin = dlsym(library, "roctxRangePushA");
+    void *end = dlsym(library, "roctxRangePop");
+    if (begin == NULL || end == NULL) {
         PyErr_SetString(PyExc_RuntimeError, "annotate: roctx lacks its ranges");
+        return false;
     }
-    return roctx.there;
+    HA_PUBLISH(*(void **)&roctx.push, begin);
+    HA_PUBLISH(*(void **)&roctx.pop, end);
+    HA_PUBLISH(roctx.there, true);
+    return true;
 }
 
 /* With the GIL: a tool of Python's takes it itself, and others wait for nobody. */
@@ -86,7 +90,7 @@ push(PyObject *Py_UNUSED(module), PyObject *name)
 static PyObject *
 pop(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
-    if (roctx.there) {
+    if (HA_READ(roctx.there)) {
         (void)roctx.pop();
     }
     Py_RETURN_NONE;

@@ -11,6 +11,7 @@
 #include "adapters/array.h"
 #include "adapters/format.h"
 #include "adapters/message.h"
+#include "adapters/pointer.h"
 #include "api/api.h"
 #include "api/generated/calls.h"
 #include "api/pending.h"
@@ -243,22 +244,20 @@ put(struct sending *sending, void *address, hipStream_t stream)
 
 /* What the memory needs until then.  Borrowed. */
 static PyObject *
-what_keeps(struct ha_types *types, const struct sending *sending, PyObject *array)
+what_keeps(struct ha_types *types, const struct sending *sending, PyObject *owner)
 {
-    PyObject *owner = ((struct ha_device_array *)array)->base.owner;
-
     /* hipFree waits for the copy: it would do so where this is let go of. */
-    return owner != NULL && !sending->again && ha_allocation_waits(types, owner)
-               ? Py_None
-               : array;
+    return !sending->again && ha_allocation_waits(types, owner) ? Py_None : owner;
 }
 
-/* Takes `capsule` over.  None, or status and name of a call that failed. */
+/* Takes `capsule` over; `owner` keeps the memory.  None, or status and name of a call
+ * that failed. */
 static PyObject *
-put_and_hold(struct ha_api *api, PyObject *capsule, PyObject *array, hipStream_t stream)
+put_and_hold(struct ha_api *api, PyObject *capsule, PyObject *owner, void *address,
+             hipStream_t stream)
 {
     struct sending *sending = PyCapsule_GetPointer(capsule, function);
-    PyObject *held = PyTuple_Pack(2, capsule, what_keeps(&api->types, sending, array));
+    PyObject *held = PyTuple_Pack(2, capsule, what_keeps(&api->types, sending, owner));
     struct put done;
 
     Py_DECREF(capsule);
@@ -266,7 +265,7 @@ put_and_hold(struct ha_api *api, PyObject *capsule, PyObject *array, hipStream_t
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS
-    done = put(sending, ((struct ha_device_array *)array)->base.ptr, stream);
+    done = put(sending, address, stream);
     Py_END_ALLOW_THREADS
     if (!done.begun) {
         sending->again = true; /* it was never on its way: no event is lost */
@@ -290,15 +289,16 @@ is_captured(hipStream_t stream)
 }
 
 static PyObject *
-send_head(PyObject *module, const payload_t *head, PyObject *array, hipStream_t stream)
+send_head(PyObject *module, const payload_t *head, const struct ha_device_array *array,
+          PyObject *owner, hipStream_t stream)
 {
     struct ha_api *api = ha_api_of(module);
-    void *address = ((struct ha_device_array *)array)->base.ptr;
+    void *address = array->base.ptr;
     hipError_t status;
     bool host;
 
     ha_pending_reap(api, true);
-    if (look((struct ha_device_array *)array, &host, &status) < 0) {
+    if (look(array, &host, &status) < 0) {
         return NULL;
     }
     if (status != hipSuccess) {
@@ -315,7 +315,7 @@ send_head(PyObject *module, const payload_t *head, PyObject *array, hipStream_t 
     sending->again = is_captured(stream);
     int found = need_room(sending, address, host);
     if (found > 0) {
-        return put_and_hold(api, capsule, array, stream);
+        return put_and_hold(api, capsule, owner, address, stream);
     }
     Py_DECREF(capsule);
     if (found < 0) {
@@ -351,6 +351,52 @@ wanted(PyObject *module, PyObject *number)
     return PyBool_FromLong(ha_tool->debug_stream_admits(device, TENSOR, 0));
 }
 
+/* The array as it was seen; `owner` keeps its memory. */
+static PyObject *
+send_seen(PyObject *module, payload_t *head, const struct ha_device_array *array,
+          PyObject *owner, hipStream_t stream)
+{
+    if (set_shape(head, array) < 0) {
+        return NULL;
+    }
+    if (HA_READY(hipMemcpyAsync) <= 0 || HA_READY(hipLaunchHostFunc) <= 0 ||
+        HA_READY(hipPointerGetAttributes) <= 0 || HA_READY(hipGetLastError) <= 0) {
+        return PyErr_Occurred() != NULL ? NULL
+                                        : Py_BuildValue("is", (int)hipErrorNotSupported,
+                                                        "hipLaunchHostFunc");
+    }
+    if (!ha_tool->debug_stream_admits((int)head->device, TENSOR,
+                                      sizeof *head + head->tensor_data_size)) {
+        Py_RETURN_NONE;
+    }
+    return send_head(module, head, array, owner, stream);
+}
+
+static PyObject *
+send_array(PyObject *module, payload_t *head, PyObject *array, hipStream_t stream)
+{
+    const struct ha_types *types = ha_types_of(module);
+    struct ha_device_array seen;
+    PyObject *result = NULL;
+
+    if (ha_array_see(array, &seen) < 0) {
+        return NULL;
+    }
+    PyObject *used = seen.base.owner;
+    bool uses =
+        used != NULL && Py_TYPE(used) == types->allocation && ha_allocation_use(used);
+    PyObject *owner = ha_pointer_keeper(array, &seen.base);
+    if (owner != NULL) {
+        result = send_seen(module, head, &seen, owner, stream);
+        Py_DECREF(owner);
+    }
+    if (uses) {
+        ha_allocation_leave(used);
+    }
+    ha_array_unsee(&seen);
+    return result;
+}
+
 static PyObject *
 send(PyObject *module, PyObject *args)
 {
@@ -379,22 +425,8 @@ send(PyObject *module, PyObject *args)
     }
     memcpy(head.prefix, PyBytes_AS_STRING(prefix), length);
     head.device = (uint32_t)device;
-    if (set_shape(&head, (struct ha_device_array *)array) < 0) {
-        return NULL;
-    }
-    if (HA_READY(hipMemcpyAsync) <= 0 || HA_READY(hipLaunchHostFunc) <= 0 ||
-        HA_READY(hipPointerGetAttributes) <= 0 || HA_READY(hipGetLastError) <= 0) {
-        return PyErr_Occurred() != NULL ? NULL
-                                        : Py_BuildValue("is", (int)hipErrorNotSupported,
-                                                        "hipLaunchHostFunc");
-    }
-    if (!ha_tool->debug_stream_admits(device, TENSOR,
-                                      sizeof head + head.tensor_data_size)) {
-        Py_RETURN_NONE;
-    }
-    return send_head(module, &head, array, (hipStream_t)(uintptr_t)stream);
+    return send_array(module, &head, array, (hipStream_t)(uintptr_t)stream);
 }
-
 static PyMethodDef methods[] = {
     {"debug_tensor_wanted", wanted, METH_O,
      "debug_tensor_wanted($module, device, /)\n--\n\nWhether a client is there."},

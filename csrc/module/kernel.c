@@ -9,6 +9,7 @@
 
 #include "adapters/handle.h"
 #include "adapters/message.h"
+#include "adapters/together.h"
 #include "adapters/type.h"
 #include "adapters/types.h"
 #include "adapters/view.h"
@@ -129,7 +130,7 @@ static int
 kernel_clear(PyObject *self)
 {
     /* What is not kept any more must not be launched. */
-    ((struct ha_kernel *)self)->function = NULL;
+    HA_PUBLISH(((struct ha_kernel *)self)->function, NULL);
     Py_CLEAR(((struct ha_kernel *)self)->owner);
     return 0;
 }
@@ -153,7 +154,7 @@ kernel_dealloc(PyObject *self)
 static PyObject *
 kernel_retire(PyObject *self, PyObject *Py_UNUSED(none))
 {
-    ((struct ha_kernel *)self)->function = NULL;
+    HA_PUBLISH(((struct ha_kernel *)self)->function, NULL);
     Py_RETURN_NONE;
 }
 
@@ -161,12 +162,13 @@ static PyObject *
 kernel_function(PyObject *self, void *Py_UNUSED(closure))
 {
     struct ha_kernel *kernel = (struct ha_kernel *)self;
-    if (kernel->function == NULL) {
+    hipFunction_t function = HA_READ(kernel->function);
+    if (function == NULL) {
         return PyErr_Format(PyExc_ValueError, "%s: the module of this kernel is closed",
                             ha_kernel_name(kernel));
     }
-    return ha_handle_new(&kernel->api->types, HA_HANDLE_ihipModuleSymbol_t,
-                         kernel->function, self);
+    return ha_handle_new(&kernel->api->types, HA_HANDLE_ihipModuleSymbol_t, function,
+                         self);
 }
 
 static PyMethodDef kernel_methods[] = {

@@ -2,7 +2,8 @@
 /* What a kernel is, for all that launches one; module/kernel.h says how they are used.
  *
  * A *slot* is one argument of the signature: its place among the packed arguments, its
- * size and its kind.  Under the GIL, as everything here. */
+ * size and its kind.  All of it stays as it was made, but for what says that it is
+ * published (adapters/together.h). */
 #ifndef HA_MODULE_KERNEL_OBJECT_H
 #define HA_MODULE_KERNEL_OBJECT_H
 
@@ -14,7 +15,7 @@ struct ha_kernel_state {
     PyTypeObject *kernel;   /* owned */
     PyTypeObject *config;   /* owned */
     PyObject *current;      /* owned; context variable of the current stream */
-    PyObject *stream_class; /* owned; hipadapt.Stream once it is there, or NULL */
+    PyObject *stream_class; /* owned; hipadapt.Stream once it is there; published */
     PyObject *str_handle;   /* owned; name of the stream's attribute */
 };
 
@@ -34,13 +35,13 @@ struct ha_kernel_slot {
     uint32_t offset, size;
     enum ha_slot_kind kind;
     /* Class of the last number that was of the right kind; borrowed, static classes
-     * only. */
+     * only; published. */
     const PyTypeObject *fits;
 };
 
 struct ha_kernel {
     PyObject_HEAD
-    hipFunction_t function;        /* NULL once its module is gone */
+    hipFunction_t function;        /* NULL once its module is gone; published */
     struct ha_kernel_state *state; /* borrowed, as long as the type lives */
     struct ha_api *api;            /* borrowed likewise */
     PyObject *name;                /* owned str */

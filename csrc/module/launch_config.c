@@ -10,6 +10,7 @@
 #include "adapters/launch.h"
 #include "adapters/launch_data.h"
 #include "adapters/message.h"
+#include "adapters/python_version.h"
 #include "adapters/record_from.h"
 #include "adapters/view.h"
 #include "api/call.h"
@@ -55,7 +56,7 @@ stream_address(struct ha_kernel *kernel, PyObject *stream, hipStream_t *address)
 {
     struct ha_where where = {ha_kernel_name(kernel), "stream"};
     struct ha_view view;
-    if ((PyObject *)Py_TYPE(stream) == kernel->state->stream_class) {
+    if ((PyObject *)Py_TYPE(stream) == HA_READ(kernel->state->stream_class)) {
         PyObject *handle = PyObject_GetAttr(stream, kernel->state->str_handle);
         if (handle == NULL) {
             return -1;
@@ -104,7 +105,7 @@ submit(struct config *config, PyObject *stream, void **extra,
 {
     struct ha_kernel *kernel = config->kernel;
     struct ha_api *api = kernel->api;
-    hipFunction_t function = kernel->function;
+    hipFunction_t function = HA_READ(kernel->function);
     hipStream_t address = NULL;
     if (stream != NULL && stream_address(kernel, stream, &address) < 0) {
         return -1;
@@ -113,9 +114,9 @@ submit(struct config *config, PyObject *stream, void **extra,
     if (ready < 0) {
         return -1;
     }
-    if (api->pending.count > 0) {
+    if (ha_pending_any(&api->pending)) {
         ha_pending_reap(api, true);
-        function = kernel->function;
+        function = HA_READ(kernel->function);
     }
     if (function == NULL) {
         PyErr_Format(PyExc_ValueError, "%s: the module of this kernel is closed",
@@ -235,6 +236,28 @@ config_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *names
 /* ---- type ---- */
 
 static int
+read_extents(struct ha_api *api, PyObject *sequence, const struct ha_where *where,
+             unsigned *extent)
+{
+    Py_ssize_t count = PySequence_Fast_GET_SIZE(sequence);
+    if (count < 1 || count > 3) {
+        PyErr_Format(PyExc_TypeError,
+                     "%s: argument '%s' must have 1 to 3 extents, not %zd",
+                     where->function, where->argument, count);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count && i < PySequence_Fast_GET_SIZE(sequence); i++) {
+        PyObject *item = Py_NewRef(PySequence_Fast_GET_ITEM(sequence, i));
+        int status = ha_arg_uint(&api->types, item, where, &extent[i]);
+        Py_DECREF(item);
+        if (status < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int
 read_extent(struct ha_api *api, PyObject *object, const struct ha_where *where,
             unsigned *extent)
 {
@@ -243,22 +266,10 @@ read_extent(struct ha_api *api, PyObject *object, const struct ha_where *where,
         return ha_arg_uint(&api->types, object, where, &extent[0]);
     }
     if (PyTuple_Check(object) || PyList_Check(object)) {
-        Py_ssize_t count = PySequence_Fast_GET_SIZE(object);
-        if (count < 1 || count > 3) {
-            PyErr_Format(PyExc_TypeError,
-                         "%s: argument '%s' must have 1 to 3 extents, not %zd",
-                         where->function, where->argument, count);
-            return -1;
-        }
-        for (Py_ssize_t i = 0; i < count && i < PySequence_Fast_GET_SIZE(object); i++) {
-            PyObject *item = Py_NewRef(PySequence_Fast_GET_ITEM(object, i));
-            int status = ha_arg_uint(&api->types, item, where, &extent[i]);
-            Py_DECREF(item);
-            if (status < 0) {
-                return -1;
-            }
-        }
-        return 0;
+        PyObject *held = ha_sequence_hold(object);
+        int status = held == NULL ? -1 : read_extents(api, held, where, extent);
+        Py_XDECREF(held);
+        return status;
     }
     if (PyObject_TypeCheck(object, api->types.record)) {
         struct ha_view view;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "adapters/state.h"
+#include "adapters/together.h"
 #include "api/lookup.h"
 #include "api/manual/host_call.h"
 #include "api/provider.h"
@@ -162,7 +163,7 @@ core_names(PyObject *Py_UNUSED(module), PyObject *args)
 static PyObject *
 core_pending(PyObject *module, PyObject *Py_UNUSED(none))
 {
-    return PyLong_FromSsize_t(ha_api_of(module)->pending.count);
+    return PyLong_FromSsize_t(HA_READ(ha_api_of(module)->pending.count));
 }
 
 /* An object frees the memory at this address. */
@@ -200,7 +201,7 @@ core_shutdown(PyObject *module, PyObject *Py_UNUSED(none))
     ha_pending_reap(api, false);
     /* Work of a failed device is not waited for. The CPU device sees itself to
      * callables that wait. */
-    while (((api->pending.count > 0 && api->pending.waits) ||
+    while (((ha_pending_any(&api->pending) && HA_READ(api->pending.waits)) ||
             (!ours && ha_host_call_count() > 0)) &&
            ha_clock_ns() < end) {
         Py_BEGIN_ALLOW_THREADS
@@ -239,6 +240,24 @@ core_call_later(PyObject *Py_UNUSED(module), PyObject *callable)
     Py_RETURN_NONE;
 }
 
+/* Two threads that close an object at once don't both end what it owns. */
+static PyObject *
+core_take(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *object = NULL, *name = NULL, *value = NULL;
+
+    if (!PyArg_ParseTuple(args, "OU:take", &object, &name)) {
+        return NULL;
+    }
+    HA_BEGIN_SECTION(object);
+    value = PyObject_GetAttr(object, name);
+    if (value != NULL && PyObject_SetAttr(object, name, Py_None) < 0) {
+        Py_CLEAR(value);
+    }
+    HA_END_SECTION();
+    return value;
+}
+
 static PyObject *
 core_finish_imports(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
@@ -252,10 +271,14 @@ core_finish_imports(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 static PyObject *
 core_set_stream_class(PyObject *module, PyObject *class)
 {
-    Py_XSETREF(state_of(module)->kernel.stream_class, Py_NewRef(class));
+    PyObject *old = HA_SWAP(state_of(module)->kernel.stream_class, Py_NewRef(class));
+
+    Py_XDECREF(old);
     Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(take_doc, "take($module, object, name, /)\n--\n\n"
+                       "An attribute's value, and None in its place, in one step.");
 PyDoc_STRVAR(provider_doc,
              "provider($module, /)\n--\n\n"
              "The library that all HIP calls go to; loads it if need be.");
@@ -279,6 +302,7 @@ static PyMethodDef methods[] = {
     {"lookup", core_lookup, METH_VARARGS, NULL},
     {"names", core_names, METH_VARARGS, NULL},
     {"pending", core_pending, METH_NOARGS, NULL},
+    {"take", core_take, METH_VARARGS, take_doc},
     {"own_memory", core_own_memory, METH_O, NULL},
     {"shutdown", core_shutdown, METH_NOARGS, NULL},
     {"finish_imports", core_finish_imports, METH_NOARGS, NULL},
@@ -456,6 +480,9 @@ core_free(void *module)
 
 static PyModuleDef_Slot slots[] = {
     {Py_mod_exec, core_exec},
+#if PY_VERSION_HEX >= 0x030D0000
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
 #if PY_VERSION_HEX >= 0x030C0000
     {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
 #endif

@@ -3,6 +3,7 @@
 
 #include "module/profile_client.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 
 #include "adapters/interpreter.h"
@@ -12,6 +13,7 @@
 
 /* What a registration keeps; owned by it until `release`. */
 struct client {
+    pthread_mutex_t registering; /* nothing is called before that is done */
     hipadapt_profile_handle handle;
     PyObject *object; /* owned, as the next two */
     PyObject *make_setup;
@@ -22,11 +24,13 @@ struct client {
 
 /* False while the interpreter ends: nothing of Python may be touched. */
 static bool
-enter(PyGILState_STATE *gil)
+enter(struct client *client, PyGILState_STATE *gil)
 {
     if (ha_interpreter_over()) {
         return false;
     }
+    (void)pthread_mutex_lock(&client->registering);
+    (void)pthread_mutex_unlock(&client->registering);
     *gil = PyGILState_Ensure();
     return true;
 }
@@ -64,7 +68,7 @@ call_plain(void *context, const char *name)
 {
     PyGILState_STATE gil;
 
-    if (!enter(&gil)) {
+    if (!enter(context, &gil)) {
         return 1;
     }
     int failed = call_method(context, name, NULL);
@@ -89,7 +93,7 @@ set_up(struct client *client, const char *name,
 {
     PyGILState_STATE gil;
 
-    if (!enter(&gil)) {
+    if (!enter(client, &gil)) {
         return 1;
     }
     int failed = call_with(client, name,
@@ -136,7 +140,7 @@ on_step(void *context, int64_t iteration)
 {
     PyGILState_STATE gil;
 
-    if (!enter(&gil)) {
+    if (!enter(context, &gil)) {
         return 1;
     }
     int failed = call_with(context, "step", PyLong_FromLongLong(iteration));
@@ -150,7 +154,7 @@ on_collect(void *context)
     struct client *client = context;
     PyGILState_STATE gil;
 
-    if (!enter(&gil)) {
+    if (!enter(client, &gil)) {
         return 1;
     }
     int failed = call_with(client, "collect",
@@ -167,6 +171,7 @@ free_client(struct client *client)
     Py_DECREF(client->object);
     Py_DECREF(client->make_setup);
     Py_DECREF(client->make_output);
+    (void)pthread_mutex_destroy(&client->registering);
     PyMem_RawFree(client);
 }
 
@@ -175,7 +180,7 @@ on_release(void *context)
 {
     PyGILState_STATE gil;
 
-    if (enter(&gil)) { /* else the interpreter's end leaves it */
+    if (enter(context, &gil)) { /* else the interpreter's end leaves it */
         free_client(context);
         PyGILState_Release(gil);
     }
@@ -232,13 +237,17 @@ add_client(PyObject *Py_UNUSED(module), PyObject *args)
     client->object = Py_NewRef(object);
     client->make_setup = Py_NewRef(make_setup);
     client->make_output = Py_NewRef(make_output);
-    /* With the GIL, so that no method runs and nothing is released before its end. */
+    (void)pthread_mutex_init(&client->registering, NULL);
+    /* Locked, so that no method runs and nothing is released before its end. */
+    (void)pthread_mutex_lock(&client->registering);
     enum hipadapt_profile_result result = add(client, name, clock, is_child);
+    hipadapt_profile_handle handle = client->handle;
+    (void)pthread_mutex_unlock(&client->registering);
     if (result != HIPADAPT_PROFILE_OK) {
         free_client(client);
         return ha_profile_answer(result);
     }
-    return PyLong_FromUnsignedLongLong(client->handle);
+    return PyLong_FromUnsignedLongLong(handle);
 }
 
 /* A number for "O&", of the function that `call` names. */

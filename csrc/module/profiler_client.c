@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adapters/together.h"
 #include "module/profiler_tool.h"
 #include "module/profiler_wrap.h"
 
@@ -33,8 +34,11 @@ struct client {
     rocprofiler_tool_configure_result_t result;
 };
 
-static struct client clients[CLIENTS_MAX]; /* under the GIL */
-static atomic_bool closed;                 /* Python is ending */
+/* `used` and `configure`: guard.  The rest is written by the threads on which the
+ * library calls, one after the other, and `end` published. */
+static struct client clients[CLIENTS_MAX];
+static struct ha_guard guard;
+static atomic_bool closed; /* Python is ending */
 
 /* ---- what the profiler's library calls ---- */
 
@@ -128,7 +132,7 @@ initialize(rocprofiler_client_finalize_t end, void *data)
     struct client *client = data;
     int answer = 0;
 
-    client->end = end;
+    HA_PUBLISH(client->end, end);
     client->names = ha_tool->kernel_names_begin();
     PyGILState_STATE gil = PyGILState_Ensure();
     if (client->initialize != Py_None) {
@@ -143,6 +147,16 @@ initialize(rocprofiler_client_finalize_t end, void *data)
         ha_tool->kernel_names_end();
     }
     return answer;
+}
+
+static void
+forget_configure(struct client *client)
+{
+    ha_guard_take(&guard);
+    PyObject *configure = client->configure;
+    client->configure = NULL;
+    ha_guard_give(&guard);
+    Py_XDECREF(configure);
 }
 
 static void
@@ -165,8 +179,8 @@ finalize(void *data)
         }
         Py_XDECREF(result);
     }
-    client->end = NULL;
-    Py_CLEAR(client->configure);
+    HA_PUBLISH(client->end, NULL);
+    forget_configure(client);
     Py_CLEAR(client->initialize);
     Py_CLEAR(client->finalize);
     PyGILState_Release(gil);
@@ -196,15 +210,30 @@ static const rocprofiler_configure_func_t functions[CLIENTS_MAX] = {ALL(ENTRY)};
 
 /* ---- from Python ---- */
 
+/* Takes a function that is no tool's for this callable; its number, or -1. */
 static int
-free_client(void)
+take_client(PyObject *callable)
 {
-    for (int i = 0; i < CLIENTS_MAX; i++) {
-        if (!clients[i].used) {
-            return i;
-        }
+    int number = -1;
+
+    ha_guard_take(&guard);
+    for (int i = 0; number < 0 && i < CLIENTS_MAX; i++) {
+        number = clients[i].used ? -1 : i;
     }
-    return -1;
+    if (number >= 0) {
+        clients[number] =
+            (struct client){.used = true, .configure = Py_NewRef(callable)};
+    }
+    ha_guard_give(&guard);
+    return number;
+}
+
+static void
+give_client(struct client *client)
+{
+    ha_guard_take(&guard);
+    client->used = false;
+    ha_guard_give(&guard);
 }
 
 /* True once this function can be another tool's: nobody knows it, or it has declined
@@ -227,7 +256,7 @@ configure_now(PyObject *module, int number, struct client *client)
     status = ha_tool->sdk->force_configure(client != NULL ? functions[number] : NULL);
     Py_END_ALLOW_THREADS
     if (client != NULL && client->result.size == 0) {
-        Py_CLEAR(client->configure);
+        forget_configure(client);
         number = -1;
     }
     if (client != NULL && client->error[0] != NULL) {
@@ -235,7 +264,7 @@ configure_now(PyObject *module, int number, struct client *client)
         memset(client->error, 0, sizeof client->error);
     }
     if (client != NULL && is_free_again(client)) {
-        client->used = false;
+        give_client(client);
     }
     return PyErr_Occurred() ? NULL
                             : ha_result2(ha_profiler_member(module, (int)status),
@@ -251,14 +280,12 @@ force_configure(PyObject *module, PyObject *callable)
     if (callable == Py_None) {
         return configure_now(module, -1, NULL);
     }
-    int number = free_client();
+    int number = take_client(callable);
     if (number < 0) {
         int status = ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
         return ha_result2(ha_profiler_member(module, status), PyLong_FromLong(-1));
     }
-    struct client *client = &clients[number];
-    *client = (struct client){.used = true, .configure = Py_NewRef(callable)};
-    return configure_now(module, number, client);
+    return configure_now(module, number, &clients[number]);
 }
 
 /* Ends a tool: what the library gives its initialize for that. */
@@ -270,10 +297,10 @@ finalize_client(PyObject *Py_UNUSED(module), PyObject *argument)
     if (number == -1 && PyErr_Occurred()) {
         return NULL;
     }
-    if (number < 0 || number >= CLIENTS_MAX || !clients[number].used) {
+    if (number < 0 || number >= CLIENTS_MAX || !HA_READ(clients[number].used)) {
         return PyErr_Format(PyExc_ValueError, "no tool %ld", number);
     }
-    rocprofiler_client_finalize_t end = clients[number].end;
+    rocprofiler_client_finalize_t end = HA_READ(clients[number].end);
     if (end != NULL) { /* else it has ended, or was never initialized */
         Py_BEGIN_ALLOW_THREADS
         end(*clients[number].id);
@@ -321,7 +348,7 @@ load_tool(PyObject *module, PyObject *path)
 static PyObject *
 finalize_all(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
-    if (ha_tool == NULL || !ha_tool->sdk->there) {
+    if (HA_READ(ha_tool) == NULL || !ha_tool->sdk->there) {
         Py_RETURN_NONE;
     }
     Py_BEGIN_ALLOW_THREADS
@@ -329,8 +356,9 @@ finalize_all(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
         ha_tool->sdk->finalize();
     }
     for (int i = 0; i < CLIENTS_MAX; i++) {
-        if (clients[i].end != NULL && ha_tool->sdk->finalize == NULL) {
-            clients[i].end(*clients[i].id);
+        rocprofiler_client_finalize_t end = HA_READ(clients[i].end);
+        if (end != NULL && ha_tool->sdk->finalize == NULL) {
+            end(*clients[i].id);
         }
     }
     Py_END_ALLOW_THREADS

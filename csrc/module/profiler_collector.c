@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <structmember.h>
 
+#include "adapters/together.h"
 #include "core/clock.h"
 #include "module/profiler_batch.h"
 #include "module/profiler_number.h"
@@ -24,9 +25,10 @@ struct collector {
     struct ha_collector *plain; /* owned, until the library has it */
     PyObject *on_batch;         /* owned; NULL: none */
     PyObject *on_event;         /* owned; NULL: none */
-    uint64_t told;              /* of the lost ones */
-    bool busy;                  /* somebody gives events; under the GIL */
-    unsigned long owner;        /* that thread */
+    /* In a critical section, as the two above: */
+    uint64_t told;       /* of the lost ones */
+    bool busy;           /* somebody gives events */
+    unsigned long owner; /* that thread */
 };
 
 struct ha_collector *
@@ -141,8 +143,13 @@ next_batch(struct collector *self, size_t most)
         Py_RETURN_NONE;
     }
     struct ha_collector_state state = look((PyObject *)self);
-    uint64_t fresh = state.lost - self->told;
-    self->told = state.lost;
+    uint64_t fresh = 0;
+    HA_BEGIN_SECTION(self);
+    if (state.lost > self->told) {
+        fresh = state.lost - self->told;
+        self->told = state.lost;
+    }
+    HA_END_SECTION();
     return ha_batch_new(ha_profiler_state(self->module), events, count, fresh,
                         state.arguments);
 }
@@ -195,10 +202,13 @@ is_callable(PyObject *callable)
 static int
 give(struct collector *self, PyObject *batch)
 {
-    PyObject *on_batch = Py_XNewRef(self->on_batch);
-    PyObject *on_event = Py_XNewRef(self->on_event);
+    PyObject *on_batch, *on_event;
     int result = 0;
 
+    HA_BEGIN_SECTION(self);
+    on_batch = Py_XNewRef(self->on_batch);
+    on_event = Py_XNewRef(self->on_event);
+    HA_END_SECTION();
     ha_tool->mute(true);
     if (is_callable(on_batch)) {
         result = report(on_batch, PyObject_CallOneArg(on_batch, batch));
@@ -212,13 +222,34 @@ give(struct collector *self, PyObject *batch)
     return result;
 }
 
+/* Whose turn it is to give events. */
+enum turn { OURS, INSIDE, ANOTHER };
+
+static enum turn
+try_enter(struct collector *self)
+{
+    unsigned long here = PyThread_get_thread_ident();
+    enum turn turn = OURS;
+
+    HA_BEGIN_SECTION(self);
+    if (self->busy) {
+        turn = self->owner == here ? INSIDE : ANOTHER;
+    } else {
+        self->busy = true;
+        self->owner = here;
+    }
+    HA_END_SECTION();
+    return turn;
+}
+
 /* Waits for another thread that gives events; 1: this one does. */
 static int
 enter(struct collector *self)
 {
-    while (self->busy) {
-        if (self->owner == PyThread_get_thread_ident()) {
-            return 1;
+    for (;;) {
+        enum turn turn = try_enter(self);
+        if (turn != ANOTHER) {
+            return turn == INSIDE;
         }
         Py_BEGIN_ALLOW_THREADS(void)
         poll(NULL, 0, BUSY_STEP_MS);
@@ -227,9 +258,14 @@ enter(struct collector *self)
             return -1;
         }
     }
-    self->busy = true;
-    self->owner = PyThread_get_thread_ident();
-    return 0;
+}
+
+static void
+leave(struct collector *self)
+{
+    HA_BEGIN_SECTION(self);
+    self->busy = false;
+    HA_END_SECTION();
 }
 
 static PyObject *
@@ -238,7 +274,8 @@ collector_deliver(PyObject *object, PyObject *Py_UNUSED(none))
     struct collector *self = (struct collector *)object;
     Py_ssize_t total = 0, count = BATCH_EVENTS_MAX;
 
-    if (!is_callable(self->on_batch) && !is_callable(self->on_event)) {
+    if (!is_callable(HA_READ(self->on_batch)) &&
+        !is_callable(HA_READ(self->on_event))) {
         return PyLong_FromLong(0); /* they wait for `take` */
     }
     int inside = enter(self);
@@ -260,7 +297,7 @@ collector_deliver(PyObject *object, PyObject *Py_UNUSED(none))
             break;
         }
     }
-    self->busy = false;
+    leave(self);
     return PyErr_Occurred() ? NULL : PyLong_FromSsize_t(total);
 }
 

@@ -12,7 +12,9 @@ struct ha_profiler_state {
     PyTypeObject *batch;
     PyTypeObject *event;
     PyTypeObject *debug_payload;
-    PyObject *enums; /* dict of classes by name; NULL until used, as what follows */
+    /* NULL until used, and published then, as what follows: a dict of classes by name.
+     */
+    PyObject *enums;
     PyObject *statuses[HA_PROFILER_STATUSES]; /* members of rocprofiler_status_t */
     PyObject *success;                        /* the tuple of the first one */
 };

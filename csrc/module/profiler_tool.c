@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "adapters/together.h"
 #include "core/dl.h"
 #include "module/stacks.h"
 
@@ -44,7 +45,7 @@ ha_profiler_need_tool(void)
     char path[PATH_BYTES];
     const struct ha_tool *(*table)(size_t bytes) = NULL;
 
-    if (ha_tool != NULL) {
+    if (HA_READ(ha_tool) != NULL) {
         return true;
     }
     find(path);
@@ -56,14 +57,14 @@ ha_profiler_need_tool(void)
         return false;
     }
     *(void **)&table = dlsym(library, "hipadapt_tool_table");
-    ha_tool = table != NULL ? table(sizeof *ha_tool) : NULL;
-    if (ha_tool == NULL) {
+    const struct ha_tool *found = table != NULL ? table(sizeof *ha_tool) : NULL;
+    if (found == NULL) {
         PyErr_Format(PyExc_RuntimeError, "%s is of another build of hipadapt", path);
+        return false;
     }
-    if (ha_tool != NULL) {
-        ha_tool->stacks_from(ha_stack_name);
-    }
-    return ha_tool != NULL;
+    found->stacks_from(ha_stack_name);
+    HA_PUBLISH(ha_tool, found);
+    return true;
 }
 
 bool

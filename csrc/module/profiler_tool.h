@@ -11,7 +11,7 @@
 
 #include "tool/tool.h"
 
-/* NULL until one of the functions below was true. */
+/* NULL until one of the functions below was true; published. */
 extern const struct ha_tool *ha_tool;
 
 /* Whether anything in the process has loaded that library. */

@@ -12,6 +12,8 @@
 #include "adapters/list_from.h"
 #include "adapters/message.h"
 #include "adapters/number.h"
+#include "adapters/python_version.h"
+#include "adapters/together.h"
 #include "adapters/types.h"
 #include "adapters/view.h"
 #include "module/profiler_collector.h"
@@ -38,29 +40,32 @@ ha_profiler_handle_from(struct ha_types *types, PyObject *object,
                                 : ha_arg_uint64(types, object, where, handle);
 }
 
-/* An enum's class; borrowed. */
+/* The dict of classes; borrowed. */
+static PyObject *
+enums_of(struct ha_profiler_state *state)
+{
+    PyObject *enums = HA_READ(state->enums);
+
+    if (enums == NULL && (enums = PyDict_New()) != NULL) {
+        enums = ha_publish_once(&state->enums, enums);
+    }
+    return enums;
+}
+
+/* An enum's class; owned. */
 static PyObject *
 enum_class(PyObject *module, const char *type)
 {
-    struct ha_profiler_state *state = ha_profiler_state(module);
+    PyObject *enums = enums_of(ha_profiler_state(module)), *class = NULL;
 
-    if (state->enums == NULL) {
-        state->enums = PyDict_New();
-        if (state->enums == NULL) {
-            return NULL;
-        }
+    if (enums == NULL || ha_dict_get_text(enums, type, &class) != 0) {
+        return class;
     }
-    PyObject *known = PyDict_GetItemString(state->enums, type);
-    if (known != NULL) {
-        return known;
+    class = attribute_of("hipadapt.rocprofiler._enums", type);
+    if (class != NULL && PyDict_SetItemString(enums, type, class) < 0) {
+        Py_CLEAR(class);
     }
-    PyObject *class = attribute_of("hipadapt.rocprofiler._enums", type);
-    if (class == NULL || PyDict_SetItemString(state->enums, type, class) < 0) {
-        Py_XDECREF(class);
-        return NULL;
-    }
-    Py_DECREF(class);
-    return class; /* the dict has it */
+    return class;
 }
 
 int
@@ -73,7 +78,10 @@ ha_profiler_enum_from(PyObject *module, const char *type, PyObject *object,
         return ha_arg_int(types, object, where, value);
     }
     PyObject *class = enum_class(module, type);
-    return class != NULL ? ha_enum_from(types, object, where, class, NULL, value) : -1;
+    int status =
+        class != NULL ? ha_enum_from(types, object, where, class, NULL, value) : -1;
+    Py_XDECREF(class);
+    return status;
 }
 
 int
@@ -193,13 +201,16 @@ ha_profiler_member(PyObject *module, int status)
     struct ha_profiler_state *state = ha_profiler_state(module);
     bool kept = status >= 0 && status < HA_PROFILER_STATUSES;
 
-    if (kept && state->statuses[status] != NULL) {
-        return Py_NewRef(state->statuses[status]);
+    PyObject *known = kept ? HA_READ(state->statuses[status]) : NULL;
+
+    if (known != NULL) {
+        return Py_NewRef(known);
     }
-    PyObject *class = enum_class(module, "rocprofiler_status_t"); /* borrowed */
+    PyObject *class = enum_class(module, "rocprofiler_status_t");
     PyObject *member = class != NULL ? PyObject_CallFunction(class, "i", status) : NULL;
+    Py_XDECREF(class);
     if (kept && member != NULL) {
-        Py_XSETREF(state->statuses[status], Py_NewRef(member));
+        (void)ha_publish_once(&state->statuses[status], Py_NewRef(member));
     }
     return member;
 }
@@ -210,14 +221,16 @@ ha_profiler_status(PyObject *module, int status)
     struct ha_profiler_state *state = ha_profiler_state(module);
     bool good = status == ROCPROFILER_STATUS_SUCCESS;
 
-    if (good && state->success != NULL) {
-        return Py_NewRef(state->success);
+    PyObject *known = good ? HA_READ(state->success) : NULL;
+
+    if (known != NULL) {
+        return Py_NewRef(known);
     }
     PyObject *member = ha_profiler_member(module, status);
     PyObject *result = member != NULL ? PyTuple_Pack(1, member) : NULL;
     Py_XDECREF(member);
     if (good && result != NULL) {
-        Py_XSETREF(state->success, Py_NewRef(result));
+        (void)ha_publish_once(&state->success, Py_NewRef(result));
     }
     return result;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "adapters/interpreter.h"
+#include "adapters/python_version.h"
 #include "adapters/saved_error.h"
 #include "module/profiler_tool.h"
 
@@ -66,8 +67,7 @@ module_of(PyFrameObject *frame)
     PyObject *name = NULL;
 
     if (globals != NULL && PyDict_Check(globals)) {
-        name = PyDict_GetItemString(globals, "__name__"); /* borrowed */
-        Py_XINCREF(name);
+        (void)ha_dict_get_text(globals, "__name__", &name);
     }
     Py_XDECREF(globals);
     return name;

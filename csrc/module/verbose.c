@@ -173,9 +173,8 @@ add_extents(struct text *text, int count, const Py_ssize_t *extents)
 
 /* `:float32:64x128` of an array of ours. */
 static void
-add_our_array(struct text *text, char *to, PyObject *object)
+add_seen_array(struct text *text, char *to, const struct ha_device_array *array)
 {
-    const struct ha_device_array *array = (struct ha_device_array *)object;
     char typestr[HA_FORMAT_TEXT_CHARS];
     const char *name = ha_format_name(&array->format);
 
@@ -186,6 +185,19 @@ add_our_array(struct text *text, char *to, PyObject *object)
     to = put_word(PUT(to, ":"), name);
     text->used = (size_t)(to - text->at);
     add_extents(text, array->ndim, array->shape);
+}
+
+static void
+add_our_array(struct text *text, char *to, PyObject *object)
+{
+    struct ha_device_array seen;
+
+    if (ha_array_see(object, &seen) < 0) {
+        PyErr_Clear();
+        return;
+    }
+    add_seen_array(text, to, &seen);
+    ha_array_unsee(&seen);
 }
 
 /* The same of an array of somebody else; false for what is none. */

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "adapters/together.h"
 #include "adapters/types.h"
 #include "module/profiler_tool.h"
 
@@ -15,7 +16,7 @@
 static inline bool
 ha_verbose_wants_arguments(void)
 {
-    return ha_tool != NULL && ha_tool->verbose_wants_arguments();
+    return HA_READ(ha_tool) != NULL && ha_tool->verbose_wants_arguments();
 }
 
 /* The next launch of this thread has these arguments.  What can't be told is left out;
