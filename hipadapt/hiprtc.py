@@ -33,5 +33,5 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     if not _all:
-        _all.extend(sorted([*_names("hiprtc"), has_symbol.__name__]))
+        _all[:] = sorted([*_names("hiprtc"), has_symbol.__name__])
     return _all

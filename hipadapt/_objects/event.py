@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .. import _core
 from .. import hip as _raw
 from .._owner import Owner
 from .calls import On, finalize, hip
@@ -171,7 +172,7 @@ class Event(Owner):
 
     def close(self) -> None:
         """Destroys the HIP event; nothing happens the second time."""
-        handle, self._handle = self._handle, None
+        handle = _core.take(self, "_handle")
         if handle is not None:
             hip.hipEventDestroy(handle)
 

@@ -35,7 +35,7 @@ class Ordered(Owner):
 
     def close(self) -> None:
         """Frees it; nothing happens the second time."""
-        address, self._address = self._address, None
+        address = _core.take(self, "_address")
         if address is not None:
             free_ordered(address, self.stream, hip)
 

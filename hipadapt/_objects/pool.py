@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import errors
+from .. import _core, errors
 from .. import hip as _raw
 from .._owner import Owner
 from .calls import finalize, hip
@@ -193,7 +193,7 @@ class MemoryPool(Owner):
 
     def close(self) -> None:
         """Destroys the pool if it is ours; nothing happens the second time."""
-        handle, self._handle = self._handle, None
+        handle = _core.take(self, "_handle")
         if handle is not None and self._owned:
             hip.hipMemPoolDestroy(handle)
 

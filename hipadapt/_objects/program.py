@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -243,6 +244,7 @@ class Module(Owner):
         self._kernels: weakref.WeakValueDictionary[str, Kernel] = (
             weakref.WeakValueDictionary()
         )
+        self._lock = threading.Lock()  # of the kernels
         self._made_by: tuple[Program, tuple[str, ...]] | None = None
         self._metadata: dict[str, tuple[Parameter, ...]] | None = None
         if not self.code:
@@ -344,11 +346,12 @@ class Module(Owner):
                 found = parse_types(types)
                 self._compare(name, function, lowered, found)
         kernel = Kernel(function, name, found, self, lowered)
-        if types is None:
-            return self._kernels.setdefault(name, kernel)
-        # It is never looked up by its name, but `close` needs it.
-        self._kernels[f"{name} {id(kernel)}"] = kernel
-        return kernel
+        # Another may never be looked up by its name, but `close` needs it.
+        known_as = name if types is None else f"{name} {id(kernel)}"
+        with self._lock:
+            if self._handle is None:
+                kernel._retire()
+            return self._kernels.setdefault(known_as, kernel)
 
     def _layout(self, function: Any, lowered: str) -> tuple[Parameter, ...] | None:
         """The arguments, as the code object or the device knows them."""
@@ -428,8 +431,10 @@ class Module(Owner):
 
     def close(self) -> None:
         """Waits for the device and unloads the code; its kernels are refused then."""
-        handle, self._handle = self._handle, None
-        for kernel in list(self._kernels.values()):
+        handle = _core.take(self, "_handle")
+        with self._lock:
+            kernels = list(self._kernels.values())
+        for kernel in kernels:
             kernel._retire()
         if handle is not None:
             _unload(self._ordinal, handle, hip)

@@ -277,7 +277,7 @@ class Stream(Owner):
 
         Work that is in it is done all the same.
         """
-        handle, self._handle = self._handle, None
+        handle = _core.take(self, "_handle")
         self._keeps = None
         if handle is not None and self._owned:
             hip.hipStreamDestroy(handle)

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from .. import errors
+from .. import _core, errors
 from .calls import On, hip
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ class _Waker:
         # A reset of the device drops callbacks without calling them.
         self._tell(None)
 
-    def _tell(self, status: int | None) -> None:
-        loop, self._loop = self._loop, None
+    def _tell(self, status: int | None, _take: Any = _core.take) -> None:
+        loop: asyncio.AbstractEventLoop | None = _take(self, "_loop")
         if loop is None:
             return
         # A closed loop raises: nobody waits any more.
@@ -87,13 +87,14 @@ def _behind(event: Event) -> Stream:
     from .stream import Stream
 
     free = _free.get(event._device, [])
-    while free:
-        stream = free.pop()
-        try:
-            stream.wait(event)
-        except errors.HipError:
-            continue  # it ended with a reset of the device
-        return stream
+    with suppress(IndexError):  # no more are free
+        while True:
+            stream = free.pop()
+            try:
+                stream.wait(event)
+            except errors.HipError:
+                continue  # it ended with a reset of the device
+            return stream
     stream = Stream(event._device, nonblocking=True)
     stream.wait(event)
     return stream
