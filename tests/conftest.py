@@ -31,6 +31,8 @@ ROOT = Path(__file__).resolve().parent.parent
 AMD_NAMES = tuple(f"libamdhip64.so{suffix}" for suffix in (".7", ".6", ".5", ""))
 RUN_LIMIT_S = 120
 WORKERS_MAX = 8
+# Free-threaded Pythons have none, unless they are told otherwise.
+GIL = getattr(sys, "_is_gil_enabled", lambda: True)()
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

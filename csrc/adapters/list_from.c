@@ -235,11 +235,6 @@ fill_from(struct ha_types *types, PyObject *sequence, const struct ha_where *whe
     } else {
         status = fill_64(types, sequence, where, kind, (uint64_t *)block->bytes, count);
     }
-    if (status == 0 && sequence_size(sequence) != count) {
-        PyErr_Format(PyExc_RuntimeError, "%s: argument '%s' changed while it was read",
-                     where->function, where->argument);
-        status = -1;
-    }
     if (status < 0) {
         Py_DECREF(block);
         return -1;
@@ -256,7 +251,14 @@ list_from_sequence(struct ha_types *types, PyObject *sequence,
                    const struct ha_where *where, enum ha_kind kind, struct ha_view *out)
 {
     PyObject *held = ha_sequence_hold(sequence);
+    Py_ssize_t count = held == NULL ? 0 : sequence_size(held);
     int status = held == NULL ? -1 : fill_from(types, held, where, kind, out);
+    if (status == 0 && sequence_size(sequence) != count) {
+        PyErr_Format(PyExc_RuntimeError, "%s: argument '%s' changed while it was read",
+                     where->function, where->argument);
+        ha_view_release(out);
+        status = -1;
+    }
     Py_XDECREF(held);
     return status;
 }

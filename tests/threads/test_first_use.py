@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
-from tests.conftest import Run
+from tests.conftest import GIL, Run
 
 pytestmark = pytest.mark.thread_unsafe(reason="starts interpreters")
 
@@ -140,7 +138,7 @@ for t in threads: t.join()
 
 
 def test_module_when_it_is_loaded_needs_no_gil(run_python: Run) -> None:
-    if getattr(sys, "_is_gil_enabled", lambda: True)():
+    if GIL:
         pytest.skip("this Python has a GIL; `python -m tests.threads` looks for another")
     run_python(
         """

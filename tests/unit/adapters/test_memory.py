@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from hipadapt import _core, hip, types
-from tests.conftest import in_threads
+from tests.conftest import GIL, in_threads
 
 from .conftest import AsVoidPointer, CudaArray
 
@@ -264,6 +264,8 @@ def test_out_of_memory_is_an_exception(
     isolated: Callable[..., str], names: list[str]
 ) -> None:
     pytest.importorskip("_testcapi", reason="this Python has no _testcapi")
+    if "array-fields" in names and not GIL:
+        pytest.skip("CPython ends in numpy's Python code when its own allocation fails")
     isolated(NO_MEMORY.replace("NAMES", repr(names)))
 
 
