@@ -138,7 +138,7 @@ ha_warp_reads_absent(const struct ha_lane_record *lanes, uint64_t group,
     for (uint64_t rest = group; rest;) {
         uint32_t index = take_lowest(&rest);
         const struct ha_warp_call *call = &lanes[index].call;
-        if (call->op > HA_WARP_SHFL_XOR) {
+        if (call->op > HA_WARP_SHFL_XOR || call->width == 0) {
             continue;
         }
         uint32_t from = shuffle_source(call->op, call, index, warp_size);

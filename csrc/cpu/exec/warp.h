@@ -49,7 +49,8 @@ uint64_t ha_warp_named(const struct ha_lane_record *lanes, uint64_t waiting,
                        uint32_t leader);
 
 /* Whether a lane of `group`, which waits at one call, reads from a lane that is not in
- * it: the first one, and the lane of the warp that it reads from. */
+ * it: the first one, and the lane of the warp that it reads from.  Where the width is 0
+ * it may. */
 bool ha_warp_reads_absent(const struct ha_lane_record *lanes, uint64_t group,
                           uint32_t warp_size, uint32_t *reader, uint32_t *source);
 

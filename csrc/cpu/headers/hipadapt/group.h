@@ -178,12 +178,13 @@ __HA_FN__ unsigned __mbcnt_hi(unsigned mask, unsigned sum) {
 template <class _Tp> __HA_FN_T__ _Tp __hip_readfirstlane(_Tp value) {
     return __shfl(value, __builtin_ctzll(__activemask() | 1ull << 63));
 }
-/* Each lane names the lane that it reads, in bytes. */
+/* Each lane names the lane that it reads, in bytes.  By a width of 0 that may be a lane
+ * which is not there: checks say nothing then. */
 __HA_FN__ unsigned __hip_ds_bpermute(int index, unsigned value) {
-    return __shfl(value, (int)((unsigned)index >> 2));
+    return __shfl(value, (int)((unsigned)index >> 2), 0);
 }
 __HA_FN__ float __hip_ds_bpermutef(int index, float value) {
-    return __shfl(value, (int)((unsigned)index >> 2));
+    return __shfl(value, (int)((unsigned)index >> 2), 0);
 }
 /* Each lane names the lane that it writes to; of several, the highest one's value
  * arrives, and 0 where none does. */
