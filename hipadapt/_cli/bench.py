@@ -13,6 +13,7 @@ from typing import Any
 
 from .. import Device, Program, empty, hip, provider
 from .._objects.calls import hip as raising
+from .._progress import Progress
 
 SECONDS_A_ROW = 0.25
 CALLS_A_ROUND = 200
@@ -99,15 +100,20 @@ def rows() -> list[tuple[str, Call, Call]]:
 
 def main(choices: argparse.Namespace) -> int:
     """Prints the table."""
+    progress = Progress()
     try:
         device = Device()
-        measured = [
-            (name, *pair_ns(ours, theirs, SECONDS_A_ROW * choices.seconds))
-            for name, ours, theirs in rows()
-        ]
+        measured: list[tuple[str, float, float]] = []
+        calls = rows()
+        for name, ours, theirs in calls:
+            progress.show(name, len(measured), len(calls))
+            times = pair_ns(ours, theirs, SECONDS_A_ROW * choices.seconds)
+            measured.append((name, *times))
     except (RuntimeError, OSError) as error:
         print(f"hipadapt bench: {error}", file=sys.stderr)
         return 2
+    finally:
+        progress.clear()
     device.synchronize()
     if choices.json:
         print(

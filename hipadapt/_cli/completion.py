@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
+from typing import Any
 
 HELP = "print a script with which a shell completes commands and options"
 TEXT = """Prints a script for a shell:
@@ -82,16 +83,14 @@ def words_of(parser: argparse.ArgumentParser) -> dict[str, list[str]]:
     """What may follow each command; commands of commands have a space between."""
     found: dict[str, list[str]] = {}
 
-    def collect(inside: argparse.ArgumentParser, path: str) -> None:
+    def collect(inside: Any, path: str) -> None:
         words = found.setdefault(path, [])
         for action in inside._actions:
-            words += [option for option in action.option_strings if len(option) > 2]
-            if isinstance(action, argparse._SubParsersAction):
+            words.extend(option for option in action.option_strings if len(option) > 2)
+            words.extend(str(choice) for choice in action.choices or ())
+            if hasattr(action.choices, "items"):  # commands and their parsers
                 for name, command in action.choices.items():
-                    words.append(name)
                     collect(command, f"{path}{name} ")
-            elif action.choices is not None:
-                words += [str(choice) for choice in action.choices]
 
     collect(parser, "")
     return found

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from .. import error_text, hip, hiprtc, provider
+from .._progress import Progress
 
 # Three kernels.  `diffuse` does one time step: every thread reads its cell and the four
 # neighbours.  Cells behind the edge repeat the edge, so no heat is lost.
@@ -139,28 +140,6 @@ class Report:
     heat_after: float
     heat_numpy: float  # numpy's sum of the result
     ok: bool
-
-
-class Progress:
-    """One line on stderr that is drawn again and again; only on a terminal."""
-
-    def __init__(self) -> None:
-        self.shown = sys.stderr.isatty()
-
-    def show(self, what: str, done: int = 0, of: int = 0) -> None:
-        """Replace the line; with `of` a bar is drawn."""
-        if not self.shown:
-            return
-        bar = ""
-        if of:
-            filled = 30 * done // of
-            bar = f" [{'#' * filled}{'.' * (30 - filled)}] {done}/{of}"
-        print(f"\r\x1b[K{what}{bar}", end="", file=sys.stderr, flush=True)
-
-    def clear(self) -> None:
-        """Leave an empty line for what is printed next."""
-        if self.shown:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def check(call: str, result: tuple[Any, ...]) -> Any:
@@ -549,7 +528,7 @@ def draw(pyplot: Any, path: Path, fields: np.ndarray, report: Report) -> None:
 
 def main(choices: argparse.Namespace) -> int:
     """Exit status: 0 same as numpy, 1 different, 2 the demo could not run."""
-    progress = Progress()
+    progress = Progress(after_s=0)
     try:
         # Before the work, so that a missing matplotlib costs no waiting.
         pyplot = import_pyplot() if choices.plot else None
