@@ -128,3 +128,11 @@ def test_block_that_is_cut_names_its_lanes(run_python: Run) -> None:
     block, found = threads(text)
     assert block == (4, 2, 0)
     assert found[-1] == (49, 0, 0)
+
+
+def test_fault_names_the_check_unless_it_is_on(run_python: Run) -> None:
+    command = "`python -m hipadapt check -- PROGRAM`"
+    body = "good[0] = *bad;"
+
+    assert command in fault(run_python, body)
+    assert command not in fault(run_python, body, HIPADAPT_CHECK="nan")
