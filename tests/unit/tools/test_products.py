@@ -175,7 +175,8 @@ int main(void)
     return hipadaptCheckStart("all,leaks") != 0 ||
            hipadaptCheckFindings(each, &count) != 0 || count != 0 ||
            hipadaptCheckSummary(&summary) != 0 ||
-           summary.kinds != (HA_CHECK_MEMORY | HA_CHECK_RACE | HA_CHECK_LEAKS) ||
+           (summary.kinds | HA_CHECK_ALL) != (HA_CHECK_ALL | HA_CHECK_LEAKS) ||
+           (summary.kinds & HA_CHECK_MEMORY) == 0 ||
            hipadaptCheckStop() != 0 || hipadaptCheckClear() != 0 ||
            hipadaptCheckStart("none") != 1 || *hipadaptGetErrorText() == 0;
 }
