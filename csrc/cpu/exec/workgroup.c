@@ -357,6 +357,7 @@ plain_lanes(void *const *args, struct ha_lane *lane)
     struct ha_group *group = runner->group;
     struct ha_lane_record *record = &group->lanes[index_of(group, lane)];
     const struct ha_lane_record *last = &group->lanes[group->lane_count - 1];
+    struct ha_numbers *numbers = group->launch->numbers;
     runner->armed = 1;
     for (;;) {
         group->kernel->reference(args, &record->lane);
@@ -366,8 +367,8 @@ plain_lanes(void *const *args, struct ha_lane *lane)
         record++;
         ready_lane(group, &record->lane);
         runner->lane = &record->lane;
-        if (group->launch->numbers && group->launch->numbers->muted) {
-            ha_numbers_watch(group->launch->numbers);
+        if (numbers && numbers->muted) {
+            ha_numbers_watch(numbers);
         }
     }
 }
