@@ -209,8 +209,8 @@ core_shutdown(PyObject *module, PyObject *Py_UNUSED(none))
         Py_END_ALLOW_THREADS
         ha_pending_reap(api, false);
     }
-    /* Where it is shared, objects are still freed when the interpreter ends, which waits
-     * for kernels: for ever, if one never ends. */
+    /* Where it is shared, objects are still freed when the interpreter ends, which
+     * waits for kernels: for ever, if one never ends. */
     void (*end_work)(void) = ours ? provider->shutdown : provider->drain;
     if (end_work != NULL) {
         Py_BEGIN_ALLOW_THREADS

@@ -241,13 +241,16 @@ close_over_calls(struct ha_rewriter *rewriter)
     }
 }
 
+/* Variables of checked kernels do not touch, so that a pointer behind the end of one is
+ * no pointer to the next. */
 static uint64_t
-lay_out(uint64_t *end, const struct ha_shared *shared)
+lay_out(const struct ha_rewriter *rewriter, uint64_t *end,
+        const struct ha_shared *shared)
 {
     uint64_t align = shared->align > SHARED_ALIGN ? shared->align : SHARED_ALIGN;
     uint64_t offset = (*end + align - 1) / align * align;
 
-    *end = offset + shared->size;
+    *end = offset + shared->size + (rewriter->check ? 1 : 0);
     return offset;
 }
 
@@ -261,7 +264,7 @@ lay_out_shared(struct ha_rewriter *rewriter)
     for (uint32_t i = 0; i < rewriter->shared_count; i++) {
         struct ha_shared *shared = &rewriter->shared[i];
         if (shared->common && !shared->dynamic) {
-            shared->offset = lay_out(&common_end, shared);
+            shared->offset = lay_out(rewriter, &common_end, shared);
         }
     }
     for (size_t f = 0; f < rewriter->module.function_count; f++) {
@@ -277,7 +280,7 @@ lay_out_shared(struct ha_rewriter *rewriter)
             if (shared->common) {
                 info->offsets[i] = shared->offset;
             } else if (info->shared[i] && !shared->dynamic) {
-                info->offsets[i] = lay_out(&end, shared);
+                info->offsets[i] = lay_out(rewriter, &end, shared);
             }
         }
         info->shared_static = (end + SHARED_ALIGN - 1) / SHARED_ALIGN * SHARED_ALIGN;

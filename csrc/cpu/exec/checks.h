@@ -9,6 +9,8 @@
 
 #include "cpu/base/image.h"
 
+#define HA_SHARED_SLACK 4096u /* around shared memory, where accesses are checked */
+
 struct ha_lane_record;
 struct ha_launch;
 

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #endif
 #include "cpu/exec/workgroup.h"
+#include "cpu/exec/checks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,12 +48,13 @@ grow_lanes(struct ha_group *group, uint32_t count)
     return true;
 }
 
+/* With `slack` on both sides: what comes there is told, and hits nothing. */
 static bool
-grow_shared(struct ha_group *group, size_t bytes)
+grow_shared(struct ha_group *group, size_t bytes, size_t slack)
 {
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-    size_t need =
-        (bytes + page_bytes) / page_bytes * page_bytes + 2 * SHARED_GUARD_BYTES;
+    size_t need = (bytes + 2 * slack + page_bytes) / page_bytes * page_bytes +
+                  2 * SHARED_GUARD_BYTES;
     if (need > group->shared_map_bytes) {
         char *map = mmap(NULL, need, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (map == MAP_FAILED) {
@@ -69,7 +71,8 @@ grow_shared(struct ha_group *group, size_t bytes)
         group->shared_map = map;
         group->shared_map_bytes = need;
     }
-    size_t rounded = (bytes + SHARED_ALIGN_BYTES - 1) & ~(SHARED_ALIGN_BYTES - 1);
+    size_t rounded =
+        (bytes + slack + SHARED_ALIGN_BYTES - 1) & ~(SHARED_ALIGN_BYTES - 1);
     group->shared =
         group->shared_map + group->shared_map_bytes - SHARED_GUARD_BYTES - rounded;
     return true;
@@ -155,7 +158,8 @@ ha_group_prepare(struct ha_group *group, struct ha_launch *launch)
     group->warp_shift = (uint32_t)__builtin_ctz(launch->warp_size);
     group->warp_count = (group->lane_count + group->warp_size - 1) >> group->warp_shift;
     if (!grow_shared(group,
-                     (size_t)kernel->shared_static + launch->shared_dynamic_bytes)) {
+                     (size_t)kernel->shared_static + launch->shared_dynamic_bytes,
+                     launch->checked ? HA_SHARED_SLACK : 0)) {
         return false;
     }
     if (launch->fast && kernel->fast) {

@@ -10,6 +10,7 @@
 #include "cpu/check/finding.h"
 #include "cpu/check/race.h"
 #include "cpu/check/summary.h"
+#include "cpu/exec/checks.h"
 #include "cpu/exec/workgroup.h"
 #include "cpu/memory/access.h"
 #include "cpu/memory/check_meeting.h"
@@ -23,8 +24,23 @@
 #define HEAP_GAP 64u /* of a block of the heap (cpu/exec/heap.c) */
 #define GAP_MOST ((uint64_t)1 << 20)
 
-/* What a thread remembers: allocations that addresses were found to begin in. */
+#define VARIABLE_COUNT 64u
+
+/* A variable in shared memory. */
+struct variable {
+    uintptr_t begin;
+    uint64_t bytes;
+    const char *name; /* borrowed from the image */
+};
+
+/* What a thread remembers: allocations that addresses were found to begin in, and
+ * variables that a kernel has touched by name. */
 struct checks {
+    const struct ha_image_kernel *kernel;
+    const char *shared; /* of the block; both: for which the variables hold */
+    uint32_t variable_count;
+    struct variable variables[VARIABLE_COUNT];
+
     uint64_t changes; /* ha_memory_changes when they were found */
     uint32_t next;
     struct {
@@ -121,6 +137,14 @@ report(const struct access *access, enum ha_check_what what, const char *words,
 }
 
 static bool
+is_on_stack(const struct access *access)
+{
+    const struct ha_fiber *fiber = access->runner->fiber;
+
+    return access->at >= (uintptr_t)fiber->low && access->at < (uintptr_t)fiber->high;
+}
+
+static bool
 in_block(const struct access *access)
 {
     const struct ha_group *group = access->runner->group;
@@ -173,10 +197,102 @@ writes(const struct access *access)
     return (access->site->what & HA_SITE_WRITE) != 0;
 }
 
+/* Ends the launch: what others read there would not be what the program has. */
+__attribute__((noreturn)) static void
+report_constant(const struct access *access, uint64_t bytes)
+{
+    report(access, HA_FOUND_READ_ONLY, "read-only memory:",
+           (struct ha_check_memory){.space = HA_SPACE_CONSTANT,
+                                    .name = access->site->root_name,
+                                    .base = access->root,
+                                    .bytes = bytes});
+    quit(access, "a write to constant memory");
+}
+
+/* What is known of the block's shared variables; those of another kernel are not. */
+static struct checks *
+variables_of(const struct access *access)
+{
+    const struct ha_group *group = access->runner->group;
+    struct checks *known = access->known;
+
+    if (known->kernel != group->launch->kernel || known->shared != group->shared) {
+        known->kernel = group->launch->kernel;
+        known->shared = group->shared;
+        known->variable_count = 0;
+    }
+    return known;
+}
+
+static const struct variable *
+variable_at(const struct checks *known, uintptr_t at)
+{
+    for (uint32_t i = 0; i < known->variable_count; i++) {
+        const struct variable *variable = &known->variables[i];
+        if (at >= variable->begin && at - variable->begin < variable->bytes) {
+            return variable;
+        }
+    }
+    return NULL;
+}
+
+static void
+learn_variable(const struct access *access, uint64_t bytes)
+{
+    struct checks *known = variables_of(access);
+
+    if (known->variable_count < VARIABLE_COUNT &&
+        variable_at(known, access->root) == NULL) {
+        known->variables[known->variable_count++] = (struct variable){
+            .begin = access->root, .bytes = bytes, .name = access->site->root_name};
+    }
+}
+
+/* Behind what is told, memory must be there that the access may hit. */
+static void
+quit_if_far(const struct access *access)
+{
+    const struct ha_group *group = access->runner->group;
+    uint64_t bytes = (uint64_t)group->kernel->shared_static +
+                     group->launch->shared_dynamic_bytes + 2 * HA_SHARED_SLACK;
+
+    if (!lies_in(access, (uintptr_t)group->shared - HA_SHARED_SLACK, bytes)) {
+        quit(access, writes(access) ? "a write far from shared memory"
+                                    : "a read far from shared memory");
+    }
+}
+
+/* By the variable in shared memory that a pointer points to, if that is known. */
+static bool
+check_pointed(const struct access *access)
+{
+    const struct variable *variable = variable_at(variables_of(access), access->root);
+
+    if (variable == NULL || lies_in(access, variable->begin, variable->bytes)) {
+        return true;
+    }
+    report(access, HA_FOUND_OUT_OF_BOUNDS, "out-of-bounds",
+           (struct ha_check_memory){.space = HA_SPACE_SHARED,
+                                    .name = variable->name,
+                                    .base = variable->begin,
+                                    .bytes = variable->bytes});
+    quit_if_far(access);
+    return false;
+}
+
 static bool
 check_variable(const struct access *access, uint64_t bytes)
 {
+    enum ha_check_root root = access->site->root;
+    bool shared = root == HA_ROOT_SHARED || root == HA_ROOT_DYNAMIC;
+
+    if (root == HA_ROOT_CONSTANT && writes(access)) {
+        report_constant(access, bytes);
+    }
     if (lies_in(access, access->root, bytes)) {
+        if (shared) {
+            learn_variable(access, bytes);
+        }
         return true;
     }
     report(access, HA_FOUND_OUT_OF_BOUNDS, "out-of-bounds",
@@ -184,8 +300,11 @@ check_variable(const struct access *access, uint64_t bytes)
                                     .name = access->site->root_name,
                                     .base = access->root,
                                     .bytes = bytes});
-    if (access->site->root == HA_ROOT_LOCAL && writes(access)) {
+    if (root == HA_ROOT_LOCAL && writes(access)) {
         quit(access, "a write beyond a variable of the lane");
+    }
+    if (shared) {
+        quit_if_far(access);
     }
     return false;
 }
@@ -207,20 +326,6 @@ is_known(const struct access *access)
         }
     }
     return false;
-}
-
-static void
-remember(struct checks *known, const struct ha_checked_range *range, uint64_t changes)
-{
-    if (known->changes != changes) {
-        for (uint32_t i = 0; i < ROOT_COUNT; i++) {
-            known->ranges[i].begin = known->ranges[i].end = 0;
-        }
-        known->changes = changes;
-    }
-    uint32_t place = known->next++ % ROOT_COUNT;
-    known->ranges[place].begin = range->begin;
-    known->ranges[place].end = range->begin + range->bytes;
 }
 
 /* Whether an access hits nothing but the room around an allocation. */
@@ -252,8 +357,33 @@ report_memory(const struct access *access, enum ha_check_what what, uintptr_t at
     report(access, what,
            what == HA_FOUND_USE_AFTER_FREE   ? "use after free:"
            : what == HA_FOUND_UNKNOWN_MEMORY ? "unknown memory:"
+           : what == HA_FOUND_READ_ONLY      ? "read-only memory:"
                                              : "out-of-bounds",
            memory);
+}
+
+static void
+remember(const struct access *access, const struct ha_checked_range *range,
+         uint64_t changes)
+{
+    struct checks *known = access->known;
+
+    if (range->space == HA_SPACE_CONSTANT) {
+        if (writes(access)) {
+            report_memory(access, HA_FOUND_READ_ONLY, access->at, access->size);
+            quit(access, "a write to constant memory");
+        }
+        return;
+    }
+    if (known->changes != changes) {
+        for (uint32_t i = 0; i < ROOT_COUNT; i++) {
+            known->ranges[i].begin = known->ranges[i].end = 0;
+        }
+        known->changes = changes;
+    }
+    uint32_t place = known->next++ % ROOT_COUNT;
+    known->ranges[place].begin = range->begin;
+    known->ranges[place].end = range->begin + range->bytes;
 }
 
 /* By the allocation that the address was computed from.  True: that says all, and
@@ -274,7 +404,7 @@ check_root(const struct access *access, bool *right)
         return false;
     }
     if (alive && lies_in(access, range.begin, range.bytes)) {
-        remember(access->known, &range, changes);
+        remember(access, &range, changes);
         *right = true;
         return true;
     }
@@ -313,7 +443,7 @@ check_memory(const struct access *access)
     }
     uint64_t changes = ha_checked_changes();
     if (ha_checked_find(access->at, access->size, &range)) {
-        remember(access->known, &range, changes);
+        remember(access, &range, changes);
         return true;
     }
     if (!is_beside_block(access, &range) &&
@@ -349,10 +479,33 @@ check_bounds(const struct access *access)
     if (is_known(access)) {
         return true;
     }
+    if (access->site->root == HA_ROOT_POINTER && !check_pointed(access)) {
+        return false;
+    }
     ha_runner_busy(access->runner);
     bool right = check_memory(access);
     ha_runner_idle(access->runner);
     return right;
+}
+
+/* Where bounds are not asked for: a pointer must not lead into the checks' own memory.
+ */
+static void
+check_wild(const struct access *access)
+{
+    bool beside, pointer = access->site->root == HA_ROOT_POINTER ||
+                           access->site->root == HA_ROOT_UNKNOWN;
+
+    if (!pointer || is_on_stack(access)) {
+        return;
+    }
+    ha_runner_busy(access->runner);
+    bool allowed = ha_access_allowed((const void *)access->at, access->size, &beside);
+    ha_runner_idle(access->runner);
+    if (!allowed) {
+        quit(access, writes(access) ? "a write to memory that HIP does not know"
+                                    : "a read of memory that HIP does not know");
+    }
 }
 
 static void
@@ -497,12 +650,10 @@ check_race(const struct access *access)
 static bool
 is_private(const struct access *access)
 {
-    const struct ha_fiber *fiber = access->runner->fiber;
     enum ha_check_root root = access->site->root;
 
     return root == HA_ROOT_LOCAL || root == HA_ROOT_CONSTANT ||
-           root == HA_ROOT_ARGUMENT ||
-           (access->at >= (uintptr_t)fiber->low && access->at < (uintptr_t)fiber->high);
+           root == HA_ROOT_ARGUMENT || is_on_stack(access);
 }
 
 /* ---- the door ---- */
@@ -544,6 +695,8 @@ told_access(const void *address, uint64_t size, const struct ha_check_site *site
     if (!fence && (ha_check_kinds() & HA_CHECK_MEMORY) != 0) {
         check_alignment(&access);
         right = check_bounds(&access);
+    } else if (!fence) {
+        check_wild(&access);
     }
     if (right && runner->group->launch->checks != NULL && !is_private(&access)) {
         check_race(&access);
