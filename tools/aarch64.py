@@ -219,6 +219,7 @@ def chosen() -> dict[str, list[str]]:
     return {
         "demo": ["python3", "-m", "hipadapt", "demo"],
         "C tests": ["python3", "-m", "tests.c.run", *names],
+        "levels": [*pytest, "tests/unit/cpu/test_target_cpu.py"],
         "kernels": [*pytest, "tests/kernels/test_kernels.py", "-k", KERNELS],
         "faults": [*pytest, "tests/kernels/test_faults.py"],
         "random statements": ["python3", "-m", "tests.kernels.fuzz_c", *fuzz],
