@@ -3,7 +3,7 @@
 
 The kernel runs them by way of qemu-user, which it is told in binfmt_misc.  That is one
 table for the whole machine, but since Linux 6.7 a user namespace may have its own; this
-process goes into one, with the users that it had.
+process goes into one.
 """
 
 from __future__ import annotations
@@ -58,12 +58,15 @@ def check(result: int, what: str) -> None:
 
 
 def map_users(process: int) -> None:
-    """The users and groups in the namespace are those outside, as far as one may."""
+    """Root may keep all users and groups; anybody else becomes root there.
+
+    binfmt_misc takes rules from the namespace's root alone.
+    """
     for kind, own in (("uid", os.getuid()), ("gid", os.getgid())):
         everyone = os.getuid() == 0
         if not everyone and kind == "gid":
             Path(f"/proc/{process}/setgroups").write_text("deny")
-        line = "0 0 4294967295" if everyone else f"{own} {own} 1"
+        line = "0 0 4294967295" if everyone else f"0 {own} 1"
         Path(f"/proc/{process}/{kind}_map").write_text(line)
 
 
