@@ -39,10 +39,11 @@ Launch = Callable[[], None]
 
 def launcher(names: dict[str, Any]) -> Launch:
     """A batch of launches as programs make them: no call but the launches."""
-    launch, function, stream = names["launch"], names["function"], names["stream"]
-    arguments = names["arguments"]
 
     def batch() -> None:
+        # Names of the loop's own: each look at another's counts a reference.
+        launch, function = names["launch"], names["function"]
+        stream, arguments = names["stream"], names["arguments"]
         for _ in range(BATCH):
             launch(function, 4, 1, 1, 256, 1, 1, 0, stream, None, arguments)
 
@@ -51,12 +52,23 @@ def launcher(names: dict[str, Any]) -> Launch:
 
 def bracket_launcher(names: dict[str, Any]) -> Launch:
     """The same by kernel[...](...)."""
-    kernel, stream = names["kernel"], names["stream"]
-    memory = names["memory"]
 
     def batch() -> None:
+        kernel, stream, memory = names["kernel"], names["stream"], names["memory"]
         for _ in range(BATCH):
             kernel[4, 256, 0, stream](memory, memory, memory, 7, 1.5)
+
+    return batch
+
+
+def config_launcher(names: dict[str, Any]) -> Launch:
+    """What kernel[...] gives is the thread's own."""
+
+    def batch() -> None:
+        config = names["kernel"][4, 256, 0, names["stream"]]
+        memory = names["memory"]
+        for _ in range(BATCH):
+            config(memory, memory, memory, 7, 1.5)
 
     return batch
 
@@ -151,6 +163,7 @@ def main() -> int:
         "none: arithmetic instead": nothing_launched,
         "hipModuleLaunchKernel, own arguments": lambda: launcher(own()),
         "hipModuleLaunchKernel, same arguments": lambda: launcher(same),
+        "config(...), own arguments": lambda: config_launcher(own()),
         "kernel[...](...), own arguments": lambda: bracket_launcher(own()),
     }
     gil = getattr(sys, "_is_gil_enabled", lambda: True)()

@@ -43,6 +43,9 @@ ha_handle_from(struct ha_types *types, PyObject *object, const struct ha_where *
         return 0;
     }
     if (Py_TYPE(object) == HA_READ(types->handles[index].type)) {
+        if (ha_pointer_glance((struct ha_pointer *)object, &out->ptr)) {
+            return 0;
+        }
         HA_BEGIN_SECTION(object);
         out->ptr = ((struct ha_pointer *)object)->ptr;
         out->owner = Py_XNewRef(((struct ha_pointer *)object)->owner);

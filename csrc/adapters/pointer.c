@@ -89,16 +89,29 @@ ha_pointer_unsee(struct ha_pointer *seen)
     ha_release(seen->owner);
 }
 
+/* Around changes, in a critical section: who glances meanwhile looks again in one. */
+static void
+turn(struct ha_pointer *self)
+{
+#ifdef Py_GIL_DISABLED
+    (void)HA_ADD(self->turn, 1);
+#else
+    (void)self;
+#endif
+}
+
 PyObject *
 ha_pointer_put(struct ha_pointer *self, void *ptr, Py_ssize_t size, bool readonly,
                PyObject *owner)
 {
     PyObject *old = self->owner;
+    turn(self);
     HA_PUBLISH(self->ptr, ptr);
     HA_PUBLISH(self->size, size);
     self->readonly = readonly;
     HA_PUBLISH(self->gone, (uint8_t)HA_HERE);
-    self->owner = owner;
+    HA_PUBLISH(self->owner, owner);
+    turn(self);
     if (owner != NULL && !PyObject_GC_IsTracked((PyObject *)self)) {
         PyObject_GC_Track((PyObject *)self);
     }
@@ -123,10 +136,12 @@ ha_pointer_take_gone(struct ha_pointer *self, enum ha_gone gone)
     HA_BEGIN_SECTION(self);
     old = self->owner;
     self->was = self->ptr;
+    turn(self);
     HA_PUBLISH(self->ptr, NULL);
     HA_PUBLISH(self->size, 0);
-    self->owner = NULL;
+    HA_PUBLISH(self->owner, NULL);
     HA_PUBLISH(self->gone, (uint8_t)gone);
+    turn(self);
     HA_END_SECTION();
     return old;
 }

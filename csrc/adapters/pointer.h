@@ -30,6 +30,9 @@ struct ha_pointer {
     PyObject *weakrefs;
     bool readonly;
     uint8_t gone; /* enum ha_gone; what is gone has the address NULL */
+#ifdef Py_GIL_DISABLED
+    uint32_t turn; /* odd while the fields change */
+#endif
     void *was;    /* where freed memory was: int() goes on giving it; else unset */
 };
 
@@ -45,6 +48,23 @@ static inline void *
 ha_pointer_of(PyObject *object)
 {
     return HA_READ(((struct ha_pointer *)object)->ptr);
+}
+
+/* The address alone, of an object that all threads may use at once and that has no owner
+ * to keep: no field of it is written, not even a lock's.  False where it has an owner or
+ * changes just now. */
+static inline bool
+ha_pointer_glance(const struct ha_pointer *self, void **ptr)
+{
+#ifdef Py_GIL_DISABLED
+    uint32_t turn = HA_READ(self->turn);
+    *ptr = HA_READ(self->ptr);
+    return HA_READ(self->owner) == NULL && (turn & 1) == 0 &&
+           HA_READ(self->turn) == turn;
+#else
+    *ptr = self->ptr;
+    return self->owner == NULL;
+#endif
 }
 
 /* Copies the fields of an object for which ha_pointer_check holds; ha_pointer_unsee
