@@ -38,9 +38,40 @@ assert hip.hipFree(memory)[0] == 0
 """
 
 
+# Kinds of interpreters as CPython names them: one has a GIL of its own.
+KINDS = """
+import _interpreters
+INSIDE = '''
+import sys
+for name in ("hipadapt._core", "hipadapt.hip"):
+    try:
+        __import__(name, fromlist=["hipMalloc"]).hipMalloc
+    except ImportError as error:
+        assert "interpreter" in str(error), error
+    else:
+        raise AssertionError(name)
+assert "hipadapt._core" not in sys.modules
+'''
+
+def inside():
+    for kind in ("isolated", "legacy"):
+        made = _interpreters.create(kind)
+        failed = _interpreters.run_string(made, INSIDE)
+        _interpreters.destroy(made)
+        assert failed is None, failed
+"""
+
+
 @pytest.fixture(autouse=True)
-def testcapi() -> None:
-    pytest.importorskip("_testcapi")
+def testcapi(request: pytest.FixtureRequest) -> None:
+    pytest.importorskip(
+        "_interpreters" if "kinds" in request.node.name else "_testcapi",
+        reason="this Python cannot make interpreters here",
+    )
+
+
+def test_kinds_of_interpreters_are_all_refused(run_python: Run) -> None:
+    run_python(KINDS + "inside()\n" + USE + "inside()\n" + USE)
 
 
 def test_subinterpreter_when_it_imports_and_ends_leaves_the_main_one_whole(
