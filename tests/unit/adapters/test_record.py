@@ -513,3 +513,17 @@ def test_values_for_a_record_name_the_call_that_refuses_them() -> None:
     ):
         with pytest.raises(error, match="hipMalloc3D: argument 'extent': " + message):
             hip.hipMalloc3D(wrong)
+
+
+def test_member_whose_conversion_makes_the_record_anew() -> None:
+    made = hip.dim3(x=7)
+
+    class Evil:
+        def __index__(self) -> int:
+            for _ in range(3):  # the memory that the assignment began with is let go
+                made.__init__()  # type: ignore[misc]
+            return 5
+
+    made.x = Evil()  # type: ignore[assignment]
+
+    assert (made.x, made.y, made.z) == (1, 1, 1), "stored in what the record was"
