@@ -33,7 +33,7 @@ struct ha_pointer {
 #ifdef Py_GIL_DISABLED
     uint32_t turn; /* odd while the fields change */
 #endif
-    void *was;    /* where freed memory was: int() goes on giving it; else unset */
+    void *was; /* where freed memory was: int() goes on giving it; else unset */
 };
 
 /* True if `object` is a Pointer or of a subclass of it. */
@@ -50,9 +50,9 @@ ha_pointer_of(PyObject *object)
     return HA_READ(((struct ha_pointer *)object)->ptr);
 }
 
-/* The address alone, of an object that all threads may use at once and that has no owner
- * to keep: no field of it is written, not even a lock's.  False where it has an owner or
- * changes just now. */
+/* The address alone, of an object that all threads may use at once and that has no
+ * owner to keep: no field of it is written, not even a lock's.  False where it has an
+ * owner or changes just now. */
 static inline bool
 ha_pointer_glance(const struct ha_pointer *self, void **ptr)
 {

@@ -73,7 +73,7 @@ def main() -> int:
     pytest += ["-p", "no:cacheprovider"]
     environment = {**os.environ, "PYTHON_GIL": "0", "PYTHONPATH": str(ROOT)}
     worst = 0
-    for arguments in ([AT_ONCE, SETS[:1]] if quick else [AT_ONCE, SETS]):
+    for arguments in [AT_ONCE, SETS[:1]] if quick else [AT_ONCE, SETS]:
         done = subprocess.run(
             [*pytest, *arguments, *words], cwd=ROOT, env=environment, check=False
         )

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from tests.conftest import GIL, Run
@@ -139,7 +141,9 @@ for t in threads: t.join()
 
 def test_module_when_it_is_loaded_needs_no_gil(run_python: Run) -> None:
     if GIL:
-        pytest.skip("this Python has a GIL; `python -m tests.threads` looks for another")
+        pytest.skip(
+            "this Python has a GIL; `python -m tests.threads` looks for another"
+        )
     run_python(
         """
 import sys, warnings
