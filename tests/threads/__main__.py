@@ -19,6 +19,7 @@ import sys
 from pathlib import Path
 
 from tests.conftest import ROOT
+from tools.build_backend import ZIGLANG
 
 VARIABLE, NAMES = "HIPADAPT_FREE_THREADED_PYTHON", ("python3.14t", "python3.13t")
 FOLDER = ROOT / "build" / "threads"
@@ -53,9 +54,9 @@ def environment_of(found: str) -> Path:
     python = FOLDER / "bin" / "python"
     if not python.exists():
         subprocess.run([found, "-m", "venv", str(FOLDER)], check=True)
-    pip = [str(python), "-m", "pip", "install", "-q", *PACKAGES]
-    # clang comes from the package that is no more than its files.
-    subprocess.run([*pip, "ziglang"], check=True)
+    # What kernels are compiled with is in the package of one version.
+    pip = [str(python), "-m", "pip", "install", "-q", *PACKAGES, ZIGLANG]
+    subprocess.run(pip, check=True)
     subprocess.run([str(python), "-c", BUILD], cwd=ROOT, check=True)
     return python
 
