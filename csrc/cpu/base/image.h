@@ -125,6 +125,8 @@ enum ha_site_bits {
     HA_SITE_VALUED = 1 << 12,      /* the value that is stored is told */
     HA_SITE_MEETS = 1 << 15,       /* no access: a barrier or warp call comes next */
     HA_SITE_EXCHANGE = 1 << 13,    /* it stores where there is the value that is told */
+    HA_SITE_UNWRITTEN = 1 << 14,   /* no access: what is decided here depends on memory
+                                      that nobody wrote; the value is its origin */
     HA_SITE_SCOPE_DEVICE = 1 << 8, /* none of these: all that there is */
     HA_SITE_SCOPE_BLOCK = 2 << 8,
     HA_SITE_SCOPE_WARP = 3 << 8,
@@ -157,6 +159,54 @@ struct ha_check_site {
     uint32_t root;         /* offset 52: enum ha_check_root */
     uint32_t bytes;        /* offset 56: of the access; 0: it depends */
     uint32_t reserved;
+};
+
+/* Shadow memory, for programs that are checked for what nobody wrote
+ * (cpu/compile/shadow_insert.h): a byte for each byte, whose bits are 1 where those of
+ * the memory have no value, and a number for each four bytes, aligned, that says where
+ * they come from (cpu/memory/shadow_origin.h). */
+struct ha_image_shadow {
+    void *bits;
+    void *origins; /* aligned to 4 bytes */
+};
+
+enum ha_shadow_op {
+    HA_SHADOW_COPY = 0, /* what `from` has goes to `to`, as memmove does */
+    HA_SHADOW_FILL,     /* `value` is 0, or an origin for what has no value now */
+    HA_SHADOW_ORIGIN,   /* `value` is the origin of what has no value */
+    HA_SHADOW_COMPUTED, /* what has no value there was computed, not copied */
+    HA_SHADOW_NAME,     /* the answer is an origin: variable `from` of a lane */
+    /* Around an atomic access: `value` is enum ha_shadow_atomic, and then whether it
+     * has stored. */
+    HA_SHADOW_ATOMIC,
+    HA_SHADOW_ATOMIC_DONE,
+};
+
+/* The bit of an origin that HA_SHADOW_COMPUTED sets. */
+#define HA_SHADOW_COMPUTED_BIT ((uint32_t)1 << 31)
+
+/* What a bit of an atomic result depends on. */
+enum ha_shadow_atomic {
+    HA_ATOMIC_VALUE,    /* its operand: an exchange */
+    HA_ATOMIC_BITS,     /* the same bit of both */
+    HA_ATOMIC_LOWER,    /* bits that are no higher: a sum */
+    HA_ATOMIC_ALL,      /* all bits */
+    HA_ATOMIC_COMPARED, /* its operand, if it is stored */
+};
+
+/* What calls of a lane hand over: the layout is that of LLVM's pass for memory without
+ * values in kernels. */
+struct ha_shadow_calls {
+    uint64_t params[100]; /* offset    0: bits of arguments, aligned to 8 bytes */
+    uint64_t result[100]; /* offset  800 */
+    uint64_t unused[201];
+    uint32_t param_origins[200]; /* offset 3208 */
+    uint32_t result_origin;      /* offset 4008 */
+    uint32_t unused_origin;
+    uint64_t pending; /* offset 4016: bits that an atomic access is going to leave */
+    uint32_t pending_origin;
+    uint32_t pending_compared;
+    uint64_t pending_old;
 };
 
 /* What the device gives to an image.  One constant instance lives in
@@ -201,6 +251,14 @@ struct ha_image_runtime {
      * floats or doubles, as bits.  Only kernels with HA_KERNEL_NUMBERS call it. */
     void (*made)(const struct ha_check_site *site, uint64_t result, uint64_t first,
                  uint64_t second, uint32_t bits);
+    /* For kernels with HA_KERNEL_SHADOWED alone: what the calls of the lane hand over;
+     * the shadow of so many bytes, the same for as long as the kernel runs; and what
+     * enum ha_shadow_op says. */
+    struct ha_shadow_calls *(*shadow_calls)(void);
+    struct ha_image_shadow (*shadow)(const void *address, uint64_t size,
+                                     uint32_t write);
+    uint64_t (*shadow_do)(uint32_t op, void *to, const void *from, uint64_t size,
+                          uint64_t value);
 };
 
 #define HA_SPAN_BLOCKS_MAX 64u /* blocks that go in step, see HA_KERNEL_SPAN */
@@ -220,6 +278,7 @@ enum ha_kernel_flags {
     HA_KERNEL_CHECKED = 1u << 9, /* tells the device of each access */
     HA_KERNEL_NUMBERS = 1u << 10, /* each operation raises its own exceptions only; the
                                      image has line tables (cpu/module/lines.h) */
+    HA_KERNEL_SHADOWED = 1u << 11, /* keeps shadow memory */
 };
 
 /* What an argument is, for callers that convert to it; the device needs its size only.
@@ -304,6 +363,10 @@ _Static_assert(sizeof(struct ha_warp_site) == 40, "site layout is in IR");
 _Static_assert(sizeof(struct ha_place) == 64, "frames are aligned to 64 bytes");
 _Static_assert(sizeof(struct ha_image_tensor) == 96, "tensor layout is in a header");
 _Static_assert(sizeof(struct ha_check_site) == 64, "site layout is in IR");
+_Static_assert(offsetof(struct ha_shadow_calls, result) == 800, "LLVM's layout");
+_Static_assert(offsetof(struct ha_shadow_calls, param_origins) == 3208,
+               "LLVM's layout");
+_Static_assert(offsetof(struct ha_shadow_calls, pending) == 4016, "LLVM's layout");
 _Static_assert(sizeof(struct ha_image_arg) == 16, "argument layout is in IR");
 _Static_assert(sizeof(struct ha_image_kernel) == 64, "kernel layout is in IR");
 _Static_assert(sizeof(struct ha_image_variable) == 32, "variable layout is in IR");
