@@ -11,6 +11,7 @@
 
 #define HA_SHARED_SLACK 4096u /* around shared memory, where accesses are checked */
 
+struct ha_group;
 struct ha_lane_record;
 struct ha_launch;
 
@@ -50,6 +51,17 @@ struct ha_checks {
      * for all launches that are checked. */
     void (*gave)(struct ha_launch *launch, void *at, uint64_t bytes);
     void (*takes)(struct ha_launch *launch, void *at);
+    /* Only for launches that are `shadowed`, the first three in kernel code: as in
+     * struct ha_image_runtime.  A block begins.  Lanes of a warp are going to be
+     * served.  A kernel got memory from the heap. */
+    struct ha_shadow_calls *(*shadow_calls)(void);
+    struct ha_image_shadow (*shadow)(const void *address, uint64_t size,
+                                     uint32_t write);
+    uint64_t (*shadow_do)(uint32_t op, void *to, const void *from, uint64_t size,
+                          uint64_t value);
+    void (*shadow_block)(struct ha_group *group);
+    void (*shadow_warp)(struct ha_group *group, uint32_t warp, uint64_t lanes);
+    void (*shadow_heap)(void *address, uint64_t size);
 };
 
 extern const struct ha_checks *ha_exec_checks;

@@ -189,11 +189,37 @@ add_segment(struct ha_fiber_set *set)
     return true;
 }
 
+static size_t
+shadow_bytes(const struct ha_fiber *fiber)
+{
+    return round_up(HA_FIBER_SHADOW_HEAD + 2 * (size_t)(fiber->high - fiber->low),
+                    page_bytes());
+}
+
+char *
+ha_fiber_shadow(struct ha_fiber *fiber)
+{
+    if (!fiber->shadow) {
+        fiber->shadow = map_stack(shadow_bytes(fiber));
+    }
+    return fiber->shadow;
+}
+
+static void
+drop_shadow(struct ha_fiber *fiber)
+{
+    if (fiber->shadow) {
+        munmap(fiber->shadow, shadow_bytes(fiber));
+        fiber->shadow = NULL;
+    }
+}
+
 static void
 drop_segments(struct ha_fiber_set *set)
 {
     for (uint32_t i = 0; i < set->count; i++) {
         fiber_destroy_tsan(&set->fibers[i]);
+        drop_shadow(&set->fibers[i]);
     }
     for (uint32_t i = 0; i < set->count / HA_FIBER_SEGMENT; i++) {
         munmap(set->segments[i], set->stride * HA_FIBER_SEGMENT);

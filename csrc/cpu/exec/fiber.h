@@ -55,6 +55,7 @@ struct ha_fiber {
     void *context; /* valid while suspended */
     char *high;    /* the stack grows down from here; NULL: never mapped */
     char *low;     /* first usable byte; the guard ends here */
+    char *shadow;  /* owned mapping of ha_fiber_shadow, or NULL */
 #if HA_FIBER_ASAN
     void *fake_stack; /* the sanitizer's, while suspended */
 #endif
@@ -82,6 +83,12 @@ bool ha_fiber_reserve(struct ha_fiber_set *set, uint32_t count, size_t stack_byt
 
 /* Gives everything back; the set is then as if zeroed. */
 void ha_fiber_release(struct ha_fiber_set *set);
+
+/* Room for what is known of the stack's bytes: HA_FIBER_SHADOW_HEAD bytes, then one for
+ * each byte from `low` on, and then as many again.  Zeros at first; goes with the
+ * stack. NULL without memory.  Not for the main fiber. */
+#define HA_FIBER_SHADOW_HEAD ((size_t)8 << 10)
+char *ha_fiber_shadow(struct ha_fiber *fiber);
 
 /* Size of the guard that lies directly below `low` of every fiber. */
 size_t ha_fiber_guard_bytes(void);

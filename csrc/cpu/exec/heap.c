@@ -263,6 +263,16 @@ ha_heap_holds(uint32_t device, const void *address, uint64_t size)
     return holds;
 }
 
+void *
+ha_heap_range(uint32_t device, uint64_t *bytes)
+{
+    (void)pthread_mutex_lock(&heap_lock);
+    void *range = heaps[device].range;
+    *bytes = heaps[device].range_bytes;
+    (void)pthread_mutex_unlock(&heap_lock);
+    return range;
+}
+
 bool
 ha_heap_set_limit(uint32_t device, uint64_t bytes)
 {

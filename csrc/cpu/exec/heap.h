@@ -28,6 +28,9 @@ bool ha_heap_release(uint32_t device, void *ptr);
 /* Whether the bytes lie in the heap; they need not be allocated. */
 bool ha_heap_holds(uint32_t device, const void *address, uint64_t size);
 
+/* Where the heap lies; NULL before its first use. */
+void *ha_heap_range(uint32_t device, uint64_t *bytes);
+
 /* Size of the heap (hipLimitMallocHeapSize), rounded up to a power of two.  False once
  * a kernel has allocated: as with HIP, the limit is set before that. */
 bool ha_heap_set_limit(uint32_t device, uint64_t bytes);

@@ -95,13 +95,42 @@ runtime_check(const void *address, uint64_t size, const struct ha_check_site *si
     ha_exec_checks->access(address, size, site, root, value);
 }
 
+static struct ha_shadow_calls *
+runtime_shadow_calls(void)
+{
+    return ha_exec_checks->shadow_calls();
+}
+
+static struct ha_image_shadow
+runtime_shadow(const void *address, uint64_t size, uint32_t write)
+{
+    return ha_exec_checks->shadow(address, size, write);
+}
+
+static uint64_t
+runtime_shadow_do(uint32_t op, void *to, const void *from, uint64_t size,
+                  uint64_t value)
+{
+    return ha_exec_checks->shadow_do(op, to, from, size, value);
+}
+
+static void *
+runtime_alloc(uint64_t size)
+{
+    void *ptr = ha_heap_call_alloc(size);
+    if (ptr != NULL && ha_runner_self->group->launch->shadowed) {
+        ha_exec_checks->shadow_heap(ptr, size);
+    }
+    return ptr;
+}
+
 const struct ha_image_runtime ha_exec_runtime = {
     .self = runtime_self,
     .block = ha_group_call_block,
     .warp = ha_group_call_warp,
     .print = ha_print_call,
     .assert_fail = runtime_assert_fail,
-    .alloc = ha_heap_call_alloc,
+    .alloc = runtime_alloc,
     .release = ha_heap_call_release,
     .clock = runtime_clock,
     .pause = ha_group_call_pause,
@@ -110,4 +139,7 @@ const struct ha_image_runtime ha_exec_runtime = {
     .check = runtime_check,
     .made = ha_numbers_call_made,
     .debug_tensor = ha_debug_call,
+    .shadow_calls = runtime_shadow_calls,
+    .shadow = runtime_shadow,
+    .shadow_do = runtime_shadow_do,
 };

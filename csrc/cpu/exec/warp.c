@@ -219,6 +219,12 @@ common_result(const struct ha_lane_record *lanes, uint64_t group, uint32_t op)
     }
 }
 
+uint32_t
+ha_warp_source(const struct ha_warp_call *call, uint32_t self, uint32_t warp_size)
+{
+    return shuffle_source(call->op, call, self, warp_size);
+}
+
 void
 ha_warp_serve(struct ha_lane_record *lanes, uint64_t group, uint32_t warp_size)
 {

@@ -58,4 +58,9 @@ bool ha_warp_reads_absent(const struct ha_lane_record *lanes, uint64_t group,
  * call.value afterwards. */
 void ha_warp_serve(struct ha_lane_record *lanes, uint64_t group, uint32_t warp_size);
 
+/* The lane that lane `self` of the warp reads in the shuffle `call`; `self` where there
+ * is none.  It need not take part. */
+uint32_t ha_warp_source(const struct ha_warp_call *call, uint32_t self,
+                        uint32_t warp_size);
+
 #endif

@@ -97,7 +97,9 @@ struct ha_group {
     char *shared_map; /* owned: guard, memory, guard */
     size_t shared_map_bytes;
     char *shared; /* the block's shared memory; ends at the upper guard */
-    char *frame;  /* owned: struct ha_place, then the gangs of a block; one mapping */
+    char *shadow; /* owned mapping: of shared memory (cpu/memory/check_shadow.c) */
+    size_t shadow_bytes;
+    char *frame; /* owned: struct ha_place, then the gangs of a block; one mapping */
     size_t frame_bytes;
 
     uint64_t fast_first; /* what the fast function is to run, */

@@ -44,6 +44,9 @@ reset_block(struct ha_group *group, uint64_t index)
     if (group->launch->checks != NULL) {
         ha_exec_checks->block(group->launch, index);
     }
+    if (group->launch->shadowed) {
+        ha_exec_checks->shadow_block(group);
+    }
 }
 
 /* The number of the block that runs. */

@@ -179,6 +179,9 @@ ha_group_release(struct ha_group *group)
     if (group->shared_map) {
         munmap(group->shared_map, group->shared_map_bytes);
     }
+    if (group->shadow) {
+        munmap(group->shadow, group->shadow_bytes);
+    }
     if (group->frame) {
         munmap(group->frame, group->frame_bytes);
     }

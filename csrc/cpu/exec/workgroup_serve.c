@@ -49,6 +49,9 @@ serve(struct ha_group *group, uint32_t warp, uint64_t lanes)
         first->call.operand == HA_SYNC_ORDERS) {
         ha_exec_checks->warp(group->launch, warp, lanes);
     }
+    if (group->launch->shadowed) {
+        ha_exec_checks->shadow_warp(group, warp, lanes);
+    }
     ha_warp_serve(group->lanes + ((size_t)warp << group->warp_shift), lanes,
                   group->warp_size);
     state->at_warp &= ~lanes;

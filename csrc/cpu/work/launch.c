@@ -21,6 +21,7 @@
 #include "cpu/exec/multi_grid.h"
 #include "cpu/memory/check_access.h"
 #include "cpu/memory/check_deed.h"
+#include "cpu/memory/shadow.h"
 #include "cpu/module/explain.h"
 #include "cpu/module/module.h"
 #include "cpu/queue/order.h"
@@ -158,6 +159,9 @@ kernel_run(struct ha_op *op)
     ha_debug_event_begin(&run->launch, op->begin_ns);
     if (participants == 1) {
         count_check(&run->launch);
+        if ((run->launch.kernel->flags & HA_KERNEL_SHADOWED) == 0) {
+            ha_shadow_forget(); /* nobody knows what it writes */
+        }
     }
     if (run->launch.checked && run->launch.checks == NULL) {
         ha_check_launch_begin(&run->launch);
@@ -524,6 +528,7 @@ ha_launch_op(struct ha_function *function, const struct ha_launch_request *reque
     }
     launch->checks = NULL;
     launch->numbers = NULL;
+    launch->shadowed = false;
     launch->checked = ha_check_launch_wanted(function->kernel);
     if (launch->checked) {
         op->helpers = 0; /* so that what is found does not depend on threads */
