@@ -16,7 +16,10 @@
 #include "cpu/memory/check_meeting.h"
 #include "cpu/memory/check_memory.h"
 #include "cpu/memory/check_side.h"
+#include "cpu/memory/check_shadow.h"
 #include "cpu/memory/check_tree.h"
+#include "cpu/memory/shadow.h"
+#include "cpu/memory/shadow_origin.h"
 
 #define ROOT_COUNT 8u /* a power of two */
 /* What lies around an allocation (cpu/base/span.h). */
@@ -656,6 +659,30 @@ is_private(const struct access *access)
            root == HA_ROOT_ARGUMENT || is_on_stack(access);
 }
 
+/* ---- what nobody wrote ---- */
+
+/* The value of the access is an origin. */
+static void
+report_unwritten(const struct access *access)
+{
+    struct ha_check_memory memory;
+
+    if ((ha_check_kinds() & HA_CHECK_INIT) == 0) {
+        return;
+    }
+    ha_runner_busy(access->runner);
+    ha_origin_tell((uint32_t)access->value, &memory);
+    struct ha_check_finding found = {
+        .what = HA_FOUND_UNINITIALISED,
+        .device = (int)access->runner->group->launch->device,
+        .address = memory.base,
+        .here = side_of(access),
+        .memory = memory,
+    };
+    ha_finding_add(&found);
+    ha_runner_idle(access->runner);
+}
+
 /* ---- the door ---- */
 
 /* NULL: no memory. */
@@ -683,13 +710,18 @@ told_access(const void *address, uint64_t size, const struct ha_check_site *site
                                   .root = (uintptr_t)root,
                                   .value = value};
     bool fence = (site->what & HA_SITE_FENCE) != 0, right = true;
+    bool unwritten = (site->what & HA_SITE_UNWRITTEN) != 0;
 
-    if ((size == 0 && !fence) || access.known == NULL) {
+    if ((size == 0 && !fence && !unwritten) || access.known == NULL) {
         return;
     }
     if (ha_runner_stack_short(runner, HA_CHECK_STACK_BYTES)) {
         runner->fault.kind = HA_FAULT_STACK;
         ha_runner_quit(runner);
+    }
+    if (unwritten) {
+        report_unwritten(&access);
+        return;
     }
     ha_summary_accesses(fence ? 0 : 1, 0);
     if (!fence && (ha_check_kinds() & HA_CHECK_MEMORY) != 0) {
@@ -718,6 +750,7 @@ ha_check_launch_begin(struct ha_launch *launch)
     const uint32_t *dim = launch->grid.block_dim;
     uint32_t kinds = ha_check_kinds();
 
+    launch->shadowed = (launch->kernel->flags & HA_KERNEL_SHADOWED) != 0;
     if ((kinds & HA_CHECK_RACE) != 0) {
         launch->checks = ha_race_start(dim[0] * dim[1] * dim[2], launch->warp_size,
                                        (kinds & HA_CHECK_RELAXED) != 0,
@@ -787,4 +820,10 @@ const struct ha_checks ha_memory_checks = {
     .meeting = ha_check_meeting,
     .gave = told_gave,
     .takes = told_takes,
+    .shadow_calls = ha_shadowed_calls,
+    .shadow = ha_shadowed_place,
+    .shadow_do = ha_shadowed_do,
+    .shadow_block = ha_shadowed_block,
+    .shadow_warp = ha_shadowed_warp,
+    .shadow_heap = ha_shadowed_heap,
 };

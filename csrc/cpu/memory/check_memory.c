@@ -11,6 +11,8 @@
 #include "cpu/base/thread.h"
 #include "cpu/check/stack.h"
 #include "cpu/memory/check_tree.h"
+#include "cpu/memory/shadow.h"
+#include "cpu/memory/shadow_origin.h"
 
 /* Records of memory that others may have by now. */
 #define GONE_MAX 65536u
@@ -212,15 +214,35 @@ describe_range(struct ha_record *record, const struct ha_range *range)
     record->device = range->device;
 }
 
+/* Memory that only calls and kernels can write begins without values. */
+static void
+add_shadow(const struct ha_record *record)
+{
+    struct ha_check_memory memory;
+
+    if ((ha_check_kinds() & (uint32_t)HA_CHECK_INIT) != 0 &&
+        record->space == HA_SPACE_GLOBAL && record->kind != HA_MEMORY_ARRAY &&
+        record->kind < HA_MEMORY_REGISTERED) {
+        ha_checked_tell(record, &memory);
+        ha_shadow_add(record->base, record->bytes, ha_origin_memory(&memory));
+    }
+}
+
 void
 ha_checked_add(const struct ha_range *range)
 {
+    struct ha_record copy = {0};
+
     pthread_mutex_lock(&checked.lock);
     struct ha_record *record = insert(NULL, (uintptr_t)range->base, range->size);
     if (record != NULL) {
         describe_range(record, range);
+        copy = *record;
     }
     pthread_mutex_unlock(&checked.lock);
+    if (record != NULL) {
+        add_shadow(&copy);
+    }
 }
 
 void
@@ -361,6 +383,7 @@ ha_checked_freed(const void *base, uint64_t kept_bytes)
     }
     note_change();
     pthread_mutex_unlock(&checked.lock);
+    ha_shadow_remove((uintptr_t)base);
 }
 
 bool
@@ -384,11 +407,14 @@ ha_checked_rest(const void *base)
         note_change();
     }
     pthread_mutex_unlock(&checked.lock);
+    ha_shadow_remove((uintptr_t)base);
 }
 
 void
 ha_checked_again(const void *base)
 {
+    struct ha_record copy = {0};
+
     if (is_empty()) {
         return;
     }
@@ -399,8 +425,12 @@ ha_checked_again(const void *base)
         record->freed_by = NULL;
         record->told = false;
         set_state(record, HA_RECORD_ALIVE);
+        copy = *record;
     }
     pthread_mutex_unlock(&checked.lock);
+    if (copy.base == (uintptr_t)base) {
+        add_shadow(&copy);
+    }
 }
 
 void *
@@ -781,4 +811,6 @@ ha_checked_after_fork_child(void)
     memset(&checked, 0, sizeof checked);
     checked.names = names;
     pthread_mutex_init(&checked.lock, NULL);
+    ha_shadow_after_fork_child();
+    ha_origin_after_fork_child();
 }

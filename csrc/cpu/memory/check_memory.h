@@ -29,7 +29,8 @@
 static inline bool
 ha_checked(void)
 {
-    return (ha_check_kinds() & (uint32_t)(HA_CHECK_MEMORY | HA_CHECK_LEAKS)) != 0;
+    return (ha_check_kinds() &
+            (uint32_t)(HA_CHECK_MEMORY | HA_CHECK_LEAKS | HA_CHECK_INIT)) != 0;
 }
 
 /* In a call of HIP that allocates or frees, with no lock held: notes its stack. */

@@ -19,6 +19,7 @@
 #include "cpu/memory/check_tree.h"
 #include "cpu/memory/managed.h"
 #include "cpu/memory/virtual.h"
+#include "cpu/memory/shadow.h"
 #include "cpu/queue/pool.h"
 #include "cpu/queue/ticket.h"
 
@@ -446,6 +447,8 @@ ha_memory_share(const void *ptr, int *file, struct ha_shared_part *part)
         part->offset = span->file_offset + (uint64_t)index * span->slot_bytes;
         part->size = span->slots[index].size;
         part->serial = span->slots[index].id;
+        /* Others write it without a call of this process. */
+        ha_shadow_remove((uintptr_t)ha_span_address(span, index));
     }
     pthread_mutex_unlock(&memory.lock);
     return error;
