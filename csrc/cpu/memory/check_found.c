@@ -9,6 +9,7 @@
 #include "cpu/check/stack.h"
 #include "cpu/memory/check_memory.h"
 #include "cpu/memory/check_tree.h"
+#include "cpu/memory/shadow_origin.h"
 
 #define MESSAGE_BYTES 384
 
@@ -183,6 +184,25 @@ ha_found_late_access(const void *ptr, uint64_t bytes, uint32_t bits, uint64_t st
     ha_checked_tell(&record, &memory);
     add_access(HA_FOUND_USE_AFTER_FREE, (uintptr_t)ptr, bytes, bits, record.device,
                &memory);
+}
+
+void
+ha_found_computed(uint64_t bytes, uint32_t origin, const char *call,
+                  const struct ha_check_stack *stack)
+{
+    struct ha_check_finding found = {
+        .what = HA_FOUND_UNINITIALISED,
+        .device = ha_thread_self()->device,
+        .message = "the host gets what a kernel computed from memory that nobody wrote",
+        .here = side_of_call(HA_CHECK_READS, bytes, stack)};
+
+    if ((ha_check_kinds() & (uint32_t)HA_CHECK_INIT) == 0) {
+        return;
+    }
+    found.here.call = call != NULL ? call : "HIP";
+    ha_origin_tell(origin, &found.memory);
+    found.address = found.memory.base;
+    ha_finding_add(&found);
 }
 
 /* ---- at the end ---- */

@@ -26,6 +26,12 @@ void ha_found_bad_access(const void *ptr, uint64_t bytes, uint32_t bits,
 void ha_found_late_access(const void *ptr, uint64_t bytes, uint32_t bits,
                           uint64_t stream);
 
+/* A call, of that name and stack, brings bytes to the host some of which a kernel
+ * computed from what nobody wrote (cpu/memory/shadow_origin.h). */
+struct ha_check_stack;
+void ha_found_computed(uint64_t bytes, uint32_t origin, const char *call,
+                       const struct ha_check_stack *stack);
+
 /* Somebody wrote to `at`, which is past an end of the allocation at `base`, or in it
  * though it is freed.  The pool lock may be held. */
 void ha_found_damage(const void *at, const void *base);

@@ -8,6 +8,7 @@
 #include "cpu/graph/capture.h"
 #include "cpu/memory/check_memory.h"
 #include "cpu/queue/order.h"
+#include "cpu/memory/shadow.h"
 #include "cpu/queue/ticket.h"
 #include "cpu/submit/door.h"
 
@@ -17,7 +18,7 @@ static bool
 note_order(void)
 {
     bool may = ha_checked() && ha_checked_any_pending();
-    if (may) {
+    if (may || ha_shadow_any()) {
         ha_checked_call();
     } else {
         ha_order_call();

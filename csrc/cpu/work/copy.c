@@ -17,6 +17,7 @@
 #include "cpu/queue/pool.h"
 #include "cpu/queue/ticket.h"
 #include "cpu/work/copy_rows.h"
+#include "cpu/work/copy_shadow.h"
 #include "cpu/work/device_order.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)
@@ -37,6 +38,7 @@ enum {
 struct transfer {
     struct ha_copy copy; /* src NULL = fill */
     void *aside;         /* owned: where the source was put aside, or NULL */
+    struct ha_copy_origin origin;
     uint32_t value;
     uint32_t element_bytes;
     size_t rows_per_chunk; /* 0 = one row, cut every CHUNK_BYTES */
@@ -84,6 +86,7 @@ transfer_run(struct ha_op *op)
 {
     struct transfer *transfer = transfer_of(op);
     if (transfer->chunk_count == 1) {
+        ha_copy_shadow(&transfer->copy, &transfer->origin);
         transfer_rows(transfer, 0, transfer->copy.height * transfer->copy.depth);
         return true;
     }
@@ -92,6 +95,9 @@ transfer_run(struct ha_op *op)
             atomic_fetch_add_explicit(&transfer->next_chunk, 1, memory_order_relaxed);
         if (chunk >= transfer->chunk_count) {
             return false;
+        }
+        if (chunk == 0) {
+            ha_copy_shadow(&transfer->copy, &transfer->origin);
         }
         if (transfer->rows_per_chunk == 0) {
             transfer_part(transfer, chunk);
@@ -422,6 +428,7 @@ transfer_op(const struct ha_copy *copy, void *aside, uint32_t value,
     struct transfer *transfer = transfer_of(op);
     transfer->copy = *copy;
     transfer->aside = aside;
+    transfer->origin = ha_copy_origin();
     transfer->value = value;
     transfer->element_bytes = element_bytes;
     flatten(&transfer->copy);

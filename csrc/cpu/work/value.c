@@ -11,6 +11,7 @@
 #include "cpu/base/futex.h"
 #include "cpu/memory/memory.h"
 #include "cpu/queue/order.h"
+#include "cpu/memory/shadow.h"
 #include "cpu/queue/pool.h"
 
 #define COMPARE_MAX 3u      /* hipStreamWaitValueNor */
@@ -64,6 +65,7 @@ value_load(const struct ha_value *value)
 static void
 value_store(const struct ha_value *value)
 {
+    ha_shadow_written((uintptr_t)value->ptr, value->bytes);
     if (value->bytes == 4) {
         __atomic_store_n((uint32_t *)value->ptr, (uint32_t)value->value,
                          __ATOMIC_RELEASE);
