@@ -276,8 +276,8 @@ enum ha_kernel_flags {
                                     block and barrier: for cooperative launches */
     HA_KERNEL_SPAN = 1u << 8,    /* blocks that are neighbours go in step: long parts */
     HA_KERNEL_CHECKED = 1u << 9, /* tells the device of each access */
-    HA_KERNEL_NUMBERS = 1u << 10, /* each operation raises its own exceptions only; the
-                                     image has line tables (cpu/module/lines.h) */
+    HA_KERNEL_NUMBERS = 1u << 10,  /* each operation raises its own exceptions only; the
+                                      image has line tables (cpu/module/lines.h) */
     HA_KERNEL_SHADOWED = 1u << 11, /* keeps shadow memory */
 };
 

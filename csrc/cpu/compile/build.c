@@ -46,8 +46,10 @@ ha_build_start(struct ha_build *build)
     build->deadline_ns = ha_clock_ns() + (uint64_t)build->timeout_seconds * 1000000000u;
     build->cacheable = true;
     build->guard = ha_env_long(HA_ENV_CPU_GUARD, 0, 1) == 1;
-    build->check =
+    build->asks =
         (ha_check_kinds() & (HA_CHECK_MEMORY | HA_CHECK_RACE | HA_CHECK_SYNC)) != 0;
+    build->shadow = (ha_check_kinds() & HA_CHECK_INIT) != 0;
+    build->check = build->asks || build->shadow;
     build->numbers = (ha_check_kinds() & HA_CHECK_NAN) != 0;
     build->lockstep = ha_env_long(HA_ENV_CPU_LOCKSTEP, 0, 1) == 1;
     build->in_order = build->lockstep;
@@ -337,6 +339,7 @@ run_rewrite(struct ha_build *build, const char *ir, size_t ir_size, uint32_t nam
         .guard = build->guard,
         .check = build->check,
         .numbers = build->numbers,
+        .shadow = build->shadow,
         .source = build->source,
         .source_size = build->source_size,
         .source_name = build->source_name,

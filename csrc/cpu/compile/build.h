@@ -34,7 +34,9 @@ struct ha_build {
     uint32_t warp_size;
     unsigned level;     /* of optimisation, 0 to 3 */
     bool guard;         /* HIPADAPT_CPU_GUARD: kernels ask before each access */
-    bool check;         /* kernels tell of each access: cpu/compile/check_insert.h */
+    bool check;         /* kernels are checked; these two say how */
+    bool asks;          /* they tell of each access: cpu/compile/check_insert.h */
+    bool shadow;        /* they keep shadow memory: cpu/compile/shadow_insert.h */
     bool numbers;       /* and for NaN: cpu/compile/numbers_insert.h */
     const char *source; /* borrowed, for what is checked: the text and its name */
     size_t source_size;

@@ -261,7 +261,8 @@ compute_key(struct work *work)
     ha_cache_key_begin(&key, "kernel", &work->build.toolchain, request->warp_size,
                        work->options.level);
     ha_buffer_u32(&key, work->options.explain);
-    ha_buffer_u32(&key, work->build.check);
+    ha_buffer_u32(&key, work->build.asks);
+    ha_buffer_u32(&key, work->build.shadow);
     ha_buffer_u32(&key, work->build.numbers);
     append_list(&key, &work->options.front);
     append_list(&key, &work->options.search);

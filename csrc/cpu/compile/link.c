@@ -409,7 +409,8 @@ compute_key(const struct state *state, const struct ha_build *build,
     enum ha_status status = HA_OK;
     ha_cache_key_begin(&text, "link", &build->toolchain, build->warp_size,
                        build->level);
-    ha_buffer_u32(&text, build->check);
+    ha_buffer_u32(&text, build->asks);
+    ha_buffer_u32(&text, build->shadow);
     ha_buffer_u32(&text, build->numbers);
     ha_buffer_u32(&text, state->count);
     for (uint32_t i = 0; i < state->count; i++) {

@@ -6,6 +6,7 @@
 #include "cpu/compile/check_insert.h"
 #include "cpu/compile/numbers_insert.h"
 #include "cpu/compile/rewrite.h"
+#include "cpu/compile/shadow_insert.h"
 #include "cpu/compile/toolchain_flags.h"
 
 #define FUNCTIONS_LEAST 16u
@@ -44,31 +45,112 @@ make_internal(const struct ha_bytes *ir, struct ha_bytes *text)
     ha_buffer_append(text, at, (size_t)(end - at));
 }
 
+/* A step that reads text IR and gives text IR; `ir` is then its answer. */
+static enum ha_status
+run_step(struct ha_build *build, const char *what, const char *const *flags,
+         bool ordered, struct ha_bytes *text, struct ha_memory_file *output)
+{
+    struct ha_memory_file input = HA_MEMORY_FILE_INIT;
+    struct ha_list arguments = {0};
+    enum ha_status status = ha_memory_file_open(&input, "ir");
+    if (status == HA_OK) {
+        status = ha_memory_file_write(&input, text->bytes, text->size);
+    }
+    if (status == HA_OK) {
+        status = ha_memory_file_rewind(&input);
+    }
+    ha_build_ir_arguments(build, &arguments, false);
+    ha_build_flags(&arguments, flags);
+    if (ordered) {
+        ha_build_order_flags(build, &arguments);
+    }
+    if (status == HA_OK) {
+        status =
+            ha_build_step(build, what, &arguments,
+                          &(struct ha_step_files){.input = &input, .output = output});
+    }
+    ha_list_release(&arguments);
+    ha_memory_file_close(&input);
+    return status;
+}
+
+static struct ha_rewrite_request
+request_of(struct ha_build *build, const char *ir, size_t size)
+{
+    return (struct ha_rewrite_request){
+        .ir = ir,
+        .ir_size = size,
+        .stop = ha_build_stop_rewriter,
+        .stop_context = build,
+    };
+}
+
+/* The text with shadow memory. */
+static enum ha_status
+add_shadow(struct ha_build *build, struct ha_bytes *text)
+{
+    static const char *const flags[] = {"-disable-llvm-verifier", HA_SHADOW_FLAGS,
+                                        NULL};
+    struct ha_memory_file output = HA_MEMORY_FILE_INIT;
+    struct ha_bytes before = {0}, after = {0};
+    struct ha_rewrite_request request = request_of(build, text->bytes, text->size);
+    enum ha_status status = ha_shadow_before(&request, &before);
+    if (status == HA_OK) {
+        status = run_step(build, "the check of what nobody wrote", flags, false,
+                          &before, &output);
+    }
+    if (status == HA_OK) {
+        request = request_of(build, output.bytes, output.size);
+        status = ha_shadow_after(&request, &after);
+    }
+    if (status == HA_OK) {
+        ha_buffer_release(text);
+        *text = after;
+        after = (struct ha_bytes){0};
+    }
+    ha_memory_file_close(&output);
+    ha_buffer_release(&before);
+    ha_buffer_release(&after);
+    return status;
+}
+
+/* The text with arithmetic as calls: behind the shadow, whose pass knows no such calls.
+ */
+static enum ha_status
+add_numbers(struct ha_build *build, struct ha_bytes *text)
+{
+    const struct ha_rewrite_request request =
+        request_of(build, text->bytes, text->size);
+    struct ha_bytes numbers = {0};
+    enum ha_status status = ha_numbers_insert(&request, &numbers);
+    if (status == HA_OK) {
+        ha_buffer_release(text);
+        *text = numbers;
+    } else {
+        ha_buffer_release(&numbers);
+    }
+    return status;
+}
+
 /* The module with what must be in it before anything is optimised. */
 static enum ha_status
 prepare(struct ha_build *build, const struct ha_memory_file *ir, bool closed,
         struct ha_bytes *text)
 {
     struct ha_bytes asked = {0};
-    struct ha_bytes numbers = {0};
-    struct ha_rewrite_request request = {
-        .ir = ir->bytes,
-        .ir_size = ir->size,
-        .stop = ha_build_stop_rewriter,
-        .stop_context = build,
-    };
+    const struct ha_rewrite_request request = request_of(build, ir->bytes, ir->size);
     enum ha_status status = HA_OK;
-    if (build->numbers) {
-        status = ha_numbers_insert(&request, &numbers);
-        request.ir = numbers.bytes;
-        request.ir_size = numbers.size;
-    }
-    if (status == HA_OK && !build->check) {
-        ha_buffer_append(&asked, request.ir, request.ir_size);
-    } else if (status == HA_OK) {
+    if (!build->asks) {
+        ha_buffer_append(&asked, ir->bytes, ir->size);
+    } else {
         status = ha_check_insert(&request, &asked);
     }
-    ha_buffer_release(&numbers);
+    if (status == HA_OK && build->shadow) {
+        status = add_shadow(build, &asked);
+    }
+    if (status == HA_OK && build->numbers) {
+        status = add_numbers(build, &asked);
+    }
     if (status == HA_OK && closed) {
         make_internal(&asked, text);
     } else {
@@ -86,26 +168,11 @@ ha_optimise(struct ha_build *build, struct ha_memory_file *ir, bool closed)
 {
     static const char *const flags[] = {"-disable-llvm-verifier", HA_OPTIMISE_FLAGS,
                                         NULL};
-    struct ha_memory_file input = HA_MEMORY_FILE_INIT, output = HA_MEMORY_FILE_INIT;
-    struct ha_list arguments = {0};
+    struct ha_memory_file output = HA_MEMORY_FILE_INIT;
     struct ha_bytes text = {0};
     enum ha_status status = prepare(build, ir, closed, &text);
     if (status == HA_OK) {
-        status = ha_memory_file_open(&input, "ir");
-    }
-    if (status == HA_OK) {
-        status = ha_memory_file_write(&input, text.bytes, text.size);
-    }
-    if (status == HA_OK) {
-        status = ha_memory_file_rewind(&input);
-    }
-    ha_build_ir_arguments(build, &arguments, false);
-    ha_build_flags(&arguments, flags);
-    ha_build_order_flags(build, &arguments);
-    if (status == HA_OK) {
-        status =
-            ha_build_step(build, "the optimiser", &arguments,
-                          &(struct ha_step_files){.input = &input, .output = &output});
+        status = run_step(build, "the optimiser", flags, true, &text, &output);
     }
     if (status == HA_OK) {
         ha_memory_file_close(ir);
@@ -113,8 +180,6 @@ ha_optimise(struct ha_build *build, struct ha_memory_file *ir, bool closed)
     } else {
         ha_memory_file_close(&output);
     }
-    ha_list_release(&arguments);
     ha_buffer_release(&text);
-    ha_memory_file_close(&input);
     return status;
 }

@@ -27,6 +27,7 @@
 #include "cpu/compile/ir_strict.h"
 #include "cpu/compile/rewrite_body.h"
 #include "cpu/compile/rewrite_check.h"
+#include "cpu/compile/shadow_insert.h"
 #include "cpu/compile/rewrite_contract.h"
 #include "cpu/compile/rewrite_fast.h"
 #include "cpu/compile/rewrite_forward.h"
@@ -267,7 +268,7 @@ write_declares(struct ha_rewriter *rewriter)
         }
         struct ir_slice given = ir_token(line, at);
         struct ir_slice name = ha_host_text(rewriter, given, false);
-        bool runtime = false;
+        bool runtime = rewriter->shadow && ir_begins(given, HA_SHADOW_PREFIX);
         for (int known = 0; known < HA_KNOWN_NONE; known++) {
             runtime |= ir_is(given, ha_known_names[known]);
         }
@@ -473,10 +474,11 @@ rewrite(struct ha_rewriter *rewriter, char **lowered, uint32_t most,
     write_types(rewriter);
     write_attributes(rewriter);
     write_declares(rewriter);
-    ir_print(&rewriter->out, "%s%s%s%s", runtime_functions,
+    ir_print(&rewriter->out, "%s%s%s%s%s", runtime_functions,
              rewriter->guard ? ha_guard_function : "",
              rewriter->check ? ha_check_function : "",
-             rewriter->numbers ? ha_numbers_functions : "");
+             rewriter->numbers ? ha_numbers_functions : "",
+             rewriter->shadow ? ha_shadow_functions : "");
     struct ir_slice common = take_text(rewriter);
     ha_pieces_start(rewriter, most);
     write_variables(rewriter, lowered);
@@ -508,6 +510,7 @@ rewriter_for(const struct ha_rewrite_request *request, struct ir_arena *arena)
         .lockstep = request->lockstep,
         .check = request->check,
         .numbers = request->numbers,
+        .shadow = request->shadow,
         .source = {request->source, request->source_size},
         .source_name =
             ir_slice_of(request->source_name != NULL ? request->source_name : ""),

@@ -33,6 +33,7 @@ struct ha_rewrite_request {
     bool lockstep; /* the lanes of all kernels run in step */
     bool check; /* the text has questions (cpu/compile/check_insert.h); no fast forms */
     bool numbers; /* checked for NaN (cpu/compile/rewrite_numbers.h); no fast forms */
+    bool shadow;  /* it keeps shadow memory (cpu/compile/shadow_insert.h) */
     const char *source; /* of these, the text and its name, for places; may be NULL */
     size_t source_size;
     const char *source_name;

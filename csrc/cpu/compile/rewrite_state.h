@@ -61,6 +61,7 @@ struct ha_rewriter {
     bool check;
     bool numbers;
     struct ha_numbers_nodes numbers_nodes;
+    bool shadow;
     struct ir_slice source, source_name; /* for places; empty: not known */
     uint32_t check_sites;
     bool lockstep; /* all kernels are wanted in step */

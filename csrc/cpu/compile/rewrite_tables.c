@@ -137,6 +137,7 @@ write_kernels(struct ha_rewriter *rewriter)
             (rewriter->guard ? (uint32_t)HA_KERNEL_GUARDED : 0) |
             (rewriter->check ? (uint32_t)HA_KERNEL_CHECKED : 0) |
             (rewriter->numbers ? (uint32_t)HA_KERNEL_NUMBERS : 0) |
+            (rewriter->shadow ? (uint32_t)HA_KERNEL_SHADOWED : 0) |
             (rewriter->control ? (uint32_t)HA_KERNEL_CONTROL : 0) |
             (rewriter->gangs[f].whole_warps ? (uint32_t)HA_KERNEL_WARPS : 0) |
             (rewriter->gangs[f].grid ? (uint32_t)HA_KERNEL_GRID : 0) |

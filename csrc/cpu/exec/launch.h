@@ -68,8 +68,8 @@ struct ha_launch {
                      (cpu/exec/checks.h), or NULL */
     struct ha_numbers *numbers; /* borrowed from the operation: cpu/exec/numbers.h;
                                    NULL: the launch is not watched */
-    bool shadowed; /* the kernel keeps shadow memory (cpu/base/image.h) */
-    bool fast;     /* run kernel->fast; the launcher checked that it applies */
+    bool shadowed;              /* the kernel keeps shadow memory (cpu/base/image.h) */
+    bool fast; /* run kernel->fast; the launcher checked that it applies */
     uint64_t block_count;
     uint64_t chunk;              /* blocks a thread takes at a time */
     _Atomic uint64_t next_block; /* how many were handed out, in whole chunks */
