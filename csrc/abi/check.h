@@ -16,7 +16,7 @@
 enum ha_check_kinds {
     HA_CHECK_MEMORY = 1 << 0, /* bounds, life, alignment */
     HA_CHECK_RACE = 1 << 1,
-    HA_CHECK_INIT = 1 << 2, /* reads of what nobody wrote; refused */
+    HA_CHECK_INIT = 1 << 2, /* reads of what nobody wrote */
     HA_CHECK_SYNC = 1 << 3, /* barriers and warp calls */
     HA_CHECK_NAN = 1 << 4,  /* of arithmetic and mathematical functions; on x86-64 */
     HA_CHECK_ALL = (1 << 5) - 1,

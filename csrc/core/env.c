@@ -28,7 +28,7 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
     [HA_ENV_CHECK] =
         {"HIPADAPT_CHECK", NULL,
          "What kernels are checked for on the CPU device: memory, race, "
-         "sync, nan or all, divided by commas; besides them leaks, strict, "
+         "init, sync, nan or all, divided by commas; besides them leaks, strict, "
          "equal, relaxed-warps and quiet."},
     [HA_ENV_CHECK_OUTPUT] = {"HIPADAPT_CHECK_OUTPUT", NULL,
                              "File that findings are appended to as lines of JSON; "

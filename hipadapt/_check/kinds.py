@@ -17,6 +17,7 @@ class Kind(NamedTuple):
 CHECKS: dict[str, str] = {  # word -> what it checks; `all` is these
     "memory": "bounds, life and alignment of memory",
     "race": "accesses that nothing orders",
+    "init": "reads of memory that nobody wrote",
     "sync": "barriers and calls of warps",
     "nan": "the first NaN or infinity of a computation",
 }
@@ -30,6 +31,7 @@ OPTIONS: dict[str, str] = {  # asked for besides
 BITS: dict[str, int] = {  # of enum ha_check_kinds
     "memory": 1 << 0,
     "race": 1 << 1,
+    "init": 1 << 2,
     "sync": 1 << 3,
     "nan": 1 << 4,
     "leaks": 1 << 8,
@@ -100,6 +102,12 @@ KINDS: dict[str, Kind] = {
             "equal",
             "several writes of the same value to the same bytes that nothing orders",
             "Let one thread write, or write atomically: the order is not defined, though the value is.",
+        ),
+        Kind(
+            "uninitialised",
+            "init",
+            "a result depends on memory that nobody wrote",
+            "Write the memory before it is read: fill it from the host, or let each thread write its part and wait at a barrier.",
         ),
         Kind(
             "diverged-barrier",

@@ -40,6 +40,7 @@ BUILT = frozenset(
         "not-cooperative",
         "nan",
         "infinity",
+        "uninitialised",
     }
 )
 # Pairs, or all pairs of a theme, that are not found though their kind is built, and why.

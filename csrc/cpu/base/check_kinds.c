@@ -46,8 +46,8 @@ read_word(const char *word, size_t size, uint32_t *kinds)
         }
     }
     return ha_error_set(HA_ERROR_INVALID,
-                        "'%.*s' is no kind of check; there are memory, race, sync, "
-                        "%sall, leaks, strict, equal, relaxed-warps and quiet",
+                        "'%.*s' is no kind of check; there are memory, race, init, "
+                        "sync, %sall, leaks, strict, equal, relaxed-warps and quiet",
                         (int)size, word, HA_CHECK_NUMBERS != 0 ? "nan, " : "");
 }
 

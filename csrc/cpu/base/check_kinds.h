@@ -21,9 +21,9 @@
 
 /* What the device looks for; other bits of the enum are words that it refuses. */
 #define HA_CHECK_BUILT                                                                 \
-    (HA_CHECK_NUMBERS | HA_CHECK_MEMORY | HA_CHECK_RACE | HA_CHECK_SYNC |              \
-     HA_CHECK_LEAKS | HA_CHECK_STRICT | HA_CHECK_EQUAL | HA_CHECK_RELAXED |            \
-     HA_CHECK_QUIET)
+    (HA_CHECK_NUMBERS | HA_CHECK_MEMORY | HA_CHECK_RACE | HA_CHECK_INIT |              \
+     HA_CHECK_SYNC | HA_CHECK_LEAKS | HA_CHECK_STRICT | HA_CHECK_EQUAL |               \
+     HA_CHECK_RELAXED | HA_CHECK_QUIET)
 
 /* At present.  A word of the environment that is not known is told once, and checks
  * nothing. */

@@ -17,9 +17,11 @@ test_words_are_bits(void)
         {" , ,", 0},
         {"memory", HA_CHECK_MEMORY},
         {" race , memory ", HA_CHECK_RACE | HA_CHECK_MEMORY},
-        {"all", HA_CHECK_MEMORY | HA_CHECK_RACE | HA_CHECK_SYNC | HA_CHECK_NUMBERS},
-        {"all,leaks", HA_CHECK_MEMORY | HA_CHECK_RACE | HA_CHECK_SYNC |
+        {"all", HA_CHECK_MEMORY | HA_CHECK_RACE | HA_CHECK_INIT | HA_CHECK_SYNC |
+                    HA_CHECK_NUMBERS},
+        {"all,leaks", HA_CHECK_MEMORY | HA_CHECK_RACE | HA_CHECK_INIT | HA_CHECK_SYNC |
                           HA_CHECK_NUMBERS | HA_CHECK_LEAKS},
+        {"init", HA_CHECK_INIT},
         {"sync, strict", HA_CHECK_SYNC | HA_CHECK_STRICT},
         {"equal,relaxed-warps", HA_CHECK_EQUAL | HA_CHECK_RELAXED},
     };
@@ -34,7 +36,7 @@ static void
 test_other_words_are_named(void)
 {
     static const char *const texts[] = {"memories", "memory;race", "all,mem", "Memory",
-                                        "init"};
+                                        "inits"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         uint32_t kinds = 7;
         CHECK(ha_check_kinds_read(texts[i], &kinds) == HA_ERROR_INVALID);
