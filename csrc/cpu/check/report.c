@@ -284,12 +284,31 @@ put_event(struct ha_writer *writer, const char *event, const char *call,
     put_stack(writer, stack);
 }
 
+/* Where what has no value comes from: "400 bytes of global memory". */
+static void
+put_unwritten(struct ha_writer *writer, const struct ha_check_memory *memory)
+{
+    ha_put(writer, "  nobody wrote: ");
+    if (memory->bytes > 0) {
+        ha_put_count(writer, memory->bytes, "byte");
+        ha_put(writer, " of ");
+    }
+    ha_put(writer, ha_space_name(memory->space));
+    ha_put(writer, " memory");
+    if (is_known(memory->name)) {
+        put_name(writer, ", ", memory->name, "");
+    }
+    ha_put(writer, "\n");
+}
+
 static void
 put_memory(struct ha_writer *writer, const struct ha_check_finding *found)
 {
     const struct ha_check_memory *memory = &found->memory;
 
-    if (found->address != 0 || memory->space != HA_SPACE_UNKNOWN) {
+    if (found->what == HA_FOUND_UNINITIALISED) {
+        put_unwritten(writer, memory);
+    } else if (found->address != 0 || memory->space != HA_SPACE_UNKNOWN) {
         ha_put(writer, "  address ");
         ha_put_hex(writer, found->address);
         if (memory->space != HA_SPACE_UNKNOWN) {

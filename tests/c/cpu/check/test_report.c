@@ -127,6 +127,20 @@ check_relation(uint64_t address, uint64_t bytes, const char *want)
 }
 
 static void
+test_memory_that_nobody_wrote_is_told_without_an_address(void)
+{
+    struct ha_check_finding found = {
+        .size = sizeof found,
+        .what = HA_FOUND_UNINITIALISED,
+        .here = {.kernel = "k"},
+        .memory = {.space = HA_SPACE_LOCAL, .bytes = 4, .name = "value"},
+    };
+    const char *told = text_of(&found);
+    CHECK(strstr(told, "\n  nobody wrote: 4 bytes of local memory, value\n") != NULL);
+    CHECK(strstr(told, "address") == NULL);
+}
+
+static void
 test_address_is_told_by_its_allocation(void)
 {
     check_relation(0xfff, 400, "0xfff: 1 byte before 400 bytes of");
@@ -292,6 +306,7 @@ main(void)
 {
     RUN(test_text_tells_all);
     RUN(test_race_has_two_sides);
+    RUN(test_memory_that_nobody_wrote_is_told_without_an_address);
     RUN(test_address_is_told_by_its_allocation);
     RUN(test_columns_are_those_of_people);
     RUN(test_texts_do_not_reach_the_terminal_as_they_are);
