@@ -81,7 +81,7 @@ def test_a_finding_is_shown_and_changes_the_status(program: str) -> None:
         f"  advice: {KINDS['out-of-bounds'].advice}",
         "  2 times: out-of-bounds, scale.hip:7:10 in scale(float*, int)",
         "hipadapt check: 1 finding, made 2 times; 0 launches checked, 0 not checked; "
-        "0 accesses observed, 0 proved; checked for memory,race,sync,nan",
+        "0 accesses observed, 0 proved; checked for memory,race,init,sync,nan",
     ]
 
 
@@ -190,7 +190,7 @@ def test_bad_requests_are_refused(program: str, tmp_path: Path) -> None:
     unknown = check("--kinds", "memory,raze", "--", program, "one")
     assert unknown.returncode == 2
     assert (
-        "'raze' is no kind of check; there are memory, race, sync, nan, all"
+        "'raze' is no kind of check; there are memory, race, init, sync, nan, all"
         in unknown.stderr
     )
     assert check("--kinds", ",", "--", program, "one").returncode == 2
