@@ -21,6 +21,8 @@ struct ha_rewriter;
 
 /* The text of what the calls call. */
 extern const char ha_check_function[];
+/* The same for programs with shadow memory (cpu/compile/shadow_insert.h). */
+extern const char ha_shadow_functions[];
 
 /* The line for such a call; its site is written to the rewriter's tail.  Shared
  * variables keep their names. */

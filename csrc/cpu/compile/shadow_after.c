@@ -12,53 +12,6 @@
 #define PARAMS_BYTES 800u
 #define NOT_OWN UINT32_MAX
 
-_Static_assert(offsetof(struct ha_image_runtime, shadow_calls) == 112, "in the text");
-_Static_assert(offsetof(struct ha_image_runtime, shadow) == 120, "in the text");
-_Static_assert(offsetof(struct ha_image_runtime, shadow_do) == 128, "in the text");
-
-#define DO(name, parameters, op, to, from, size, value)                                \
-    "define internal void @__ha_shadow_" name "(" parameters ") alwaysinline "         \
-    "nounwind {\n"                                                                     \
-    "  %f = call ptr @__ha_rt_at(i64 128)\n"                                           \
-    "  %u = call i64 %f(i32 " op ", ptr " to ", ptr " from ", i64 " size               \
-    ", i64 " value ")\n"                                                               \
-    "  ret void\n}\n"
-#define PLACE(name, write)                                                             \
-    "define internal { ptr, ptr } @__ha_shadow_" name                                  \
-    "(ptr %at, i64 %size) alwaysinline nounwind {\n"                                   \
-    "  %f = call ptr @__ha_rt_at(i64 120)\n"                                           \
-    "  %r = call { ptr, ptr } %f(ptr %at, i64 %size, i32 " write                       \
-    ") nounwind willreturn memory(none)\n"                                             \
-    "  ret { ptr, ptr } %r\n}\n"
-
-const char ha_shadow_functions[] =
-    "define internal ptr @__ha_shadow_calls() alwaysinline nounwind {\n"
-    "  %f = call ptr @__ha_rt_at(i64 112)\n"
-    "  %r = call ptr %f() nounwind willreturn memory(none)\n  ret ptr %r\n}\n" PLACE(
-        "read", "0")
-        PLACE(
-            "write",
-            "1") "define internal i32 @__ha_shadow_name(ptr %name, i64 %size) alwaysinline nounwind "
-                 "{\n  %f = call ptr @__ha_rt_at(i64 128)\n"
-                 "  %r = call i64 %f(i32 4, ptr null, ptr %name, i64 %size, i64 0) nounwind "
-                 "willreturn memory(none)\n"
-                 "  %t = trunc i64 %r to i32\n  ret i32 %t\n}\n"
-                 "define internal i64 @__ha_shadow_atomic(ptr %at, i64 %size, i64 %kind, i64 %v) "
-                 "alwaysinline nounwind {\n  %f = call ptr @__ha_rt_at(i64 128)\n"
-                 "  %r = call i64 %f(i32 5, ptr %at, ptr null, i64 %size, i64 %kind)\n"
-                 "  ret i64 %r\n}\n" DO("atomic_done",
-                                        "ptr %at, i64 %size, i64 %stored", "6", "%at",
-                                        "null", "%size", "%stored")
-                     DO("copy", "ptr %to, ptr %from, i64 %size", "0", "%to", "%from",
-                        "%size", "0") DO("clear", "ptr %to, i64 %size", "1", "%to",
-                                         "null", "%size", "0")
-                         DO("fill", "ptr %to, i64 %size, i64 %origin", "1", "%to",
-                            "null", "%size", "%origin")
-                             DO("computed", "ptr %to, i64 %size", "3", "%to", "null",
-                                "%size", "0")
-                                 DO("origin", "ptr %to, i64 %size, i64 %origin", "2",
-                                    "%to", "null", "%size", "%origin") "\n";
-
 static const char declarations[] =
     "\ndeclare ptr @__ha_shadow_calls() nounwind willreturn memory(none)\n"
     "declare { ptr, ptr } @__ha_shadow_read(ptr readnone, i64) nounwind willreturn "

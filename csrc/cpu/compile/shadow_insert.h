@@ -38,9 +38,7 @@ enum ha_status ha_shadow_after(const struct ha_rewrite_request *request,
 /* In place of `alwaysinline` while the pass runs. */
 #define HA_SHADOW_INLINE "\"__ha_inline\""
 
-/* What these calls do, as IR of the host. */
-extern const char ha_shadow_functions[];
-/* Whether a declared function is one of them. */
+/* Whether a declared function is one that the pass's text calls. */
 #define HA_SHADOW_PREFIX "@__ha_shadow_"
 
 #endif
