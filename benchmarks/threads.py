@@ -22,7 +22,6 @@ import os
 import statistics
 import subprocess
 import sys
-import sysconfig
 import tempfile
 import threading
 import time
@@ -184,8 +183,6 @@ def main() -> int:
 
 def start() -> int:
     """Build the library and measure in a process of its own."""
-    if sysconfig.get_config_var("Py_GIL_DISABLED") and sys._is_gil_enabled():
-        print("The GIL is on: set PYTHON_GIL=0.", file=sys.stderr)
     with tempfile.TemporaryDirectory() as folder:
         stub = build_stub(Path(folder))
         environment = {"HIPADAPT_PROVIDER": str(stub), "ROCM_PATH": folder}

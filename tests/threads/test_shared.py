@@ -77,7 +77,7 @@ def test_text_when_it_is_set_anew_is_one_of_the_texts() -> None:
 
     def write(turn: int) -> None:
         # A copy of its own, which goes with the next one.
-        shared.__init__(bytearray(texts[turn % 3].encode()))
+        shared.__init__(bytearray(texts[turn % 3].encode()))  # type: ignore[misc]
 
     def read(turn: int) -> None:
         assert str(shared) in texts
@@ -111,7 +111,7 @@ def test_pointer_when_it_is_set_anew_keeps_its_memory_with_its_length() -> None:
     shared = types.NDBuffer(buffers[0])
 
     def write(turn: int) -> None:
-        shared.__init__(buffers[turn % 3])
+        shared.__init__(buffers[turn % 3])  # type: ignore[misc]
 
     def read(turn: int) -> None:
         seen = np.asarray(shared)
@@ -168,7 +168,7 @@ def test_record_when_it_is_set_anew_has_members_of_its_own(hip: ModuleType) -> N
     shared = Grid(1, 1, 1)
 
     def write(turn: int) -> None:
-        shared.__init__(turn, turn, turn)
+        shared.__init__(turn, turn, turn)  # type: ignore[misc]
 
     def read(turn: int) -> None:
         assert shared.x >= 0
@@ -292,7 +292,7 @@ def test_capsule_when_threads_want_it_is_one_threads(hip: ModuleType) -> None:
     for _ in range(20):
         array = hipadapt.zeros(8, "float32")
         capsule = array.__dlpack__(max_version=(1, 0))
-        got = []
+        got: list[Any] = []
 
         def take(turn: int, capsule: Any = capsule, got: Any = got) -> None:
             try:
@@ -308,7 +308,7 @@ def test_capsule_when_threads_want_it_is_one_threads(hip: ModuleType) -> None:
 @pytest.mark.parametrize("make", ["stream", "event", "module", "array", "ordered"])
 def test_object_when_threads_close_it_ends_once(make: str) -> None:
     stream = hipadapt.Stream()
-    makers = {
+    makers: dict[str, Any] = {
         "stream": hipadapt.Stream,
         "event": hipadapt.Event,
         "module": lambda: hipadapt.Program("__device__ int a;").compile(),
