@@ -63,7 +63,8 @@ enum gang_op {
     GANG_WARP,
     GANG_CLOCK,
     GANG_QUERY,
-    GANG_CALL, /* a function of the module, lane by lane */
+    GANG_CALL,  /* a function of the module, lane by lane */
+    GANG_CHECK, /* a question before an access: cpu/compile/check_insert.h */
     GANG_BRANCH,
     GANG_SWITCH,
     GANG_RETURN,
@@ -122,6 +123,7 @@ struct gang_function {
     bool warp;               /* has a warp call */
     bool barrier;
     bool grid; /* one of them is the grid's */
+    bool asks; /* it may have questions: it is read for a proof, not for gangs */
     jmp_buf refused;
     uint32_t at;            /* what a refusal is about: as `source` of a value */
     struct ir_slice reason; /* why there is no gang form */

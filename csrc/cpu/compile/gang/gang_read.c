@@ -1024,6 +1024,12 @@ read_known(struct cursor *cursor, const struct ir_inst *inst, enum ha_known know
     case HA_KNOWN_QUERY:
         value->op = GANG_QUERY;
         return;
+    case HA_KNOWN_CHECK:
+        if (function->asks) {
+            value->op = GANG_CHECK;
+            return;
+        }
+        break;
     default:
         break;
     }
