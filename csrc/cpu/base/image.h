@@ -322,6 +322,8 @@ typedef uint64_t ha_kernel_fast_fn(void *const *args, const struct ha_grid *grid
 #define HA_FAST_REFUSED ((uint64_t)1 << 62)
 #define HA_FAST_DIVERGED ((uint64_t)1 << 63)
 
+struct ha_proof;
+
 struct ha_image_kernel {
     const char *name; /* symbol as hipModuleGetFunction wants it */
     ha_kernel_reference_fn *reference;
@@ -336,6 +338,7 @@ struct ha_image_kernel {
     uint32_t gang_width;
     uint32_t gang_frame;
     const char *report; /* what was decided, a remark a line: cpu/compile/report.h */
+    const struct ha_proof *proof; /* of a checked kernel (cpu/base/proof.h), or NULL */
 };
 
 struct ha_image_variable {
@@ -368,7 +371,7 @@ _Static_assert(offsetof(struct ha_shadow_calls, param_origins) == 3208,
                "LLVM's layout");
 _Static_assert(offsetof(struct ha_shadow_calls, pending) == 4016, "LLVM's layout");
 _Static_assert(sizeof(struct ha_image_arg) == 16, "argument layout is in IR");
-_Static_assert(sizeof(struct ha_image_kernel) == 64, "kernel layout is in IR");
+_Static_assert(sizeof(struct ha_image_kernel) == 72, "kernel layout is in IR");
 _Static_assert(sizeof(struct ha_image_variable) == 32, "variable layout is in IR");
 _Static_assert(sizeof(struct ha_image) == 40, "image layout is in IR");
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cpu/base/image.h"
+#include "cpu/compile/check_plain.h"
 #include "cpu/compile/ir_operand.h"
 #include "cpu/compile/ir_type.h"
 
@@ -24,6 +25,7 @@ struct insert {
     uint32_t room_capacity;
     uint32_t casts;
     uint32_t scope; /* of the next atomic or fence, as it was told; 0: not told */
+    bool twins;
 };
 
 /* ---- variables of the function ---- */
@@ -514,10 +516,12 @@ static void
 insert_all(struct insert *insert, struct ir_slice text)
 {
     struct ir_module module = {0};
+    struct ha_check_plain plain;
     bool inside = false;
 
     ir_parse(insert->arena, text, &module);
     ir_types_read(&insert->types, &module);
+    ha_check_plain_start(&plain, insert->arena, &module);
     for (size_t at = 0; at < text.size;) {
         const char *end = memchr(text.at + at, '\n', text.size - at);
         size_t size = end == NULL ? text.size - at : (size_t)(end - text.at) - at;
@@ -530,12 +534,17 @@ insert_all(struct insert *insert, struct ir_slice text)
             insert->room_count = 0;
             insert->scope = 0;
             read_parameters(insert, line);
-        } else if (ir_begins(line, "}")) {
+        }
+        bool own = inside;
+        if (ir_begins(line, "}")) {
             inside = false;
         } else if (inside && line.size > 2 && line.at[0] == ' ') {
             stays = read_line(insert, line);
         } else if (ir_begins(line, "declare ")) {
             stays = ir_find(line, SCOPE_NAME, 0) == SIZE_MAX;
+        }
+        if (stays && own && insert->twins) {
+            ha_check_plain_line(&plain, line);
         }
         if (stays) {
             ha_buffer_append(insert->text, line.at, line.size);
@@ -543,6 +552,7 @@ insert_all(struct insert *insert, struct ir_slice text)
         }
         at += size + 1;
     }
+    ha_buffer_append(insert->text, plain.text.text, plain.text.size);
     ha_buffer_text(insert->text,
                    "\ndeclare void " NAME
                    "(ptr nocapture, i64, i32, i64) nounwind willreturn nocallback "
@@ -565,7 +575,7 @@ ha_check_insert(const struct ha_rewrite_request *request, struct ha_bytes *text)
 {
     struct ir_arena arena = {.stop = request->stop,
                              .stop_context = request->stop_context};
-    struct insert insert = {.arena = &arena, .text = text};
+    struct insert insert = {.arena = &arena, .text = text, .twins = request->twins};
     enum ha_status status =
         insert_guarded(&insert, (struct ir_slice){request->ir, request->ir_size});
 

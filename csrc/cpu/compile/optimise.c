@@ -138,8 +138,10 @@ prepare(struct ha_build *build, const struct ha_memory_file *ir, bool closed,
         struct ha_bytes *text)
 {
     struct ha_bytes asked = {0};
-    const struct ha_rewrite_request request = request_of(build, ir->bytes, ir->size);
+    struct ha_rewrite_request request = request_of(build, ir->bytes, ir->size);
     enum ha_status status = HA_OK;
+    /* What only a kernel that runs can tell is not proved. */
+    request.twins = !build->shadow && !build->numbers;
     if (!build->asks) {
         ha_buffer_append(&asked, ir->bytes, ir->size);
     } else {

@@ -38,6 +38,7 @@
 #include "cpu/compile/rewrite_metadata.h"
 #include "cpu/compile/rewrite_narrow.h"
 #include "cpu/compile/rewrite_numbers.h"
+#include "cpu/compile/rewrite_plain.h"
 #include "cpu/compile/rewrite_reach.h"
 #include "cpu/compile/rewrite_report.h"
 #include "cpu/compile/rewrite_rows.h"
@@ -409,17 +410,19 @@ write_functions(struct ha_rewriter *rewriter)
     static const struct ha_body plain = {.form = HA_FORM_FUNCTION};
 
     ha_lockstep_choose(rewriter);
+    ha_plain_choose(rewriter);
     for (uint32_t f = 0; f < rewriter->module.function_count; f++) {
         struct ha_fast fast;
-        if (!rewriter->live_functions[f]) {
+        if (!rewriter->live_functions[f] || !ha_plain_is_wanted(rewriter, f)) {
             continue;
         }
         if (!rewriter->module.functions[f].kernel) {
             ha_body_write(rewriter, f, &plain);
             continue;
         }
-        bool rows = !rewriter->guard && !rewriter->check && !rewriter->numbers &&
-                    !rewriter->control && ha_fast_study(rewriter, f, &fast);
+        bool asks = rewriter->guard || rewriter->numbers ||
+                    (rewriter->check && !ha_plain_is_twin(rewriter, f));
+        bool rows = !asks && !rewriter->control && ha_fast_study(rewriter, f, &fast);
         struct ir_slice name = rewriter->module.functions[f].name;
         ha_piece_begin(rewriter);
         ha_body_write(rewriter, f, &reference);

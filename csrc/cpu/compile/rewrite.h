@@ -32,6 +32,7 @@ struct ha_rewrite_request {
         guard; /* kernels ask before each access (cpu/memory/access.h); no fast forms */
     bool lockstep; /* the lanes of all kernels run in step */
     bool check; /* the text has questions (cpu/compile/check_insert.h); no fast forms */
+    bool twins; /* with questions: kernels without any beside (check_plain.h) */
     bool numbers; /* checked for NaN (cpu/compile/rewrite_numbers.h); no fast forms */
     bool shadow;  /* it keeps shadow memory (cpu/compile/shadow_insert.h) */
     const char *source; /* of these, the text and its name, for places; may be NULL */

@@ -62,6 +62,8 @@ struct ha_rewriter {
     bool numbers;
     struct ha_numbers_nodes numbers_nodes;
     bool shadow;
+    struct proof_table **proofs; /* per function: of a checked kernel, or NULL */
+    uint32_t *plains; /* per function: of such a kernel, its twin; IR_NONE else */
     struct ir_slice source, source_name; /* for places; empty: not known */
     uint32_t check_sites;
     bool lockstep; /* all kernels are wanted in step */

@@ -7,12 +7,14 @@
  *                              size, align, offset, enum ha_arg_kind
  *     @__ha_report.0      = [39 x i8] c"k.hip:1\\09kernel\\09\\0A...\\00"
  *     @__ha_kernels       = [{ @__ha_kernel_name.0, @scale.ref, @scale.fast,
- *                              @__ha_args.0, 2, 0, 0, 1024, 0, 0, @__ha_report.0 }]
- *                              count of arguments, flags, shared bytes, threads, gangs
+ *                              @__ha_args.0, 2, 0, 0, 1024, 0, 0, @__ha_report.0,
+ *                              null }]
+ *                              count of arguments, flags, shared bytes, threads, gangs,
+ *                              report, proof
  *     @__ha_variables     = [{ @__ha_variable_name.0, @limit, 4, 0, 0 },
  *                            { @__ha_variable_name.1, @weights, 16, 1, 0 }]
  *                              size, whether it is __constant__, nothing
- *     @__ha_image         = { 3, 32, null, @__ha_kernels, @__ha_variables, 1, 2 }
+ *     @__ha_image         = { 8, 32, null, @__ha_kernels, @__ha_variables, 1, 2 }
  *                              ABI, warp size, set by the loader, ..., counts
  *
  * The structs are those of cpu/base/image.h, field by field. */
@@ -20,9 +22,13 @@
 
 #include "cpu/base/image.h"
 #include "cpu/compile/gang/gang_form.h"
+#include "cpu/compile/proof/proof_build.h"
+#include "cpu/compile/rewrite_plain.h"
 #include "cpu/compile/rewrite_reach.h"
 #include "cpu/compile/rewrite_state.h"
 #include "cpu/compile/rewrite_text.h"
+
+#define KERNEL "{ ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, i32, ptr, ptr }"
 
 /* A name as a string constant; the IR's own escapes stand for one byte each. */
 static void
@@ -112,67 +118,99 @@ write_kernel_args(struct ha_rewriter *rewriter, uint32_t kernel,
 }
 
 static uint32_t
+flags_of(const struct ha_rewriter *rewriter, uint32_t number)
+{
+    const struct ha_ir_function_info *info = &rewriter->infos[number];
+    const struct ha_gang *gang = &rewriter->gangs[number];
+    bool checked = rewriter->check && !ha_plain_is_twin(rewriter, number);
+    /* The kernel itself is given its lane; functions that it calls ask for it. */
+    bool lane = info->indirect || info->pause;
+
+    for (uint32_t i = 0; i < info->call_count; i++) {
+        lane |= rewriter->infos[info->calls[i]].lane;
+    }
+    return (info->block ? (uint32_t)HA_KERNEL_BLOCK : 0) |
+           (info->warp ? (uint32_t)HA_KERNEL_WARP : 0) |
+           (lane ? (uint32_t)HA_KERNEL_LANE : 0) |
+           (info->dynamic ? (uint32_t)HA_KERNEL_SHARED_DYNAMIC : 0) |
+           (rewriter->guard ? (uint32_t)HA_KERNEL_GUARDED : 0) |
+           (checked ? (uint32_t)HA_KERNEL_CHECKED : 0) |
+           (rewriter->numbers ? (uint32_t)HA_KERNEL_NUMBERS : 0) |
+           (rewriter->shadow ? (uint32_t)HA_KERNEL_SHADOWED : 0) |
+           (rewriter->control ? (uint32_t)HA_KERNEL_CONTROL : 0) |
+           (gang->whole_warps ? (uint32_t)HA_KERNEL_WARPS : 0) |
+           (gang->grid ? (uint32_t)HA_KERNEL_GRID : 0) |
+           (gang->span ? (uint32_t)HA_KERNEL_SPAN : 0);
+}
+
+/* The struct of a form of the kernel whose texts have the number `row`. */
+static void
+write_kernel(struct ha_rewriter *rewriter, uint32_t form, uint32_t row, bool proved,
+             struct ir_out *out)
+{
+    const struct ir_function *function = &rewriter->module.functions[form];
+    const struct ha_ir_function_info *info = &rewriter->infos[form];
+    struct ir_slice name = function->name;
+    uint32_t threads =
+        info->max_threads > 0 && info->max_threads < 1024 ? info->max_threads : 1024;
+
+    ir_print(out, KERNEL " { ptr @__ha_kernel_name.%u, ptr %.*s, ", row,
+             IR_ARGS(ha_suffixed(rewriter->arena, name, "ref")));
+    if (rewriter->fast[form]) {
+        ir_print(out, "ptr %.*s", IR_ARGS(ha_suffixed(rewriter->arena, name, "fast")));
+    } else {
+        ir_print(out, "ptr null");
+    }
+    ir_print(out,
+             ", ptr @__ha_args.%u, i32 %u, i32 %u, i32 %u, i32 %u, i32 %u, i32 %u, "
+             "ptr @__ha_report.%u, ",
+             row, function->param_count, flags_of(rewriter, form),
+             (uint32_t)info->shared_static, threads, rewriter->gangs[form].width,
+             (uint32_t)rewriter->gangs[form].frame_bytes, row);
+    if (proved) {
+        ir_print(out, "ptr @__ha_proof.%u }", row);
+    } else {
+        ir_print(out, "ptr null }");
+    }
+}
+
+/* A launch that is proved right runs the twin, which is no row of the table. */
+static void
+write_proof(struct ha_rewriter *rewriter, uint32_t kernel, uint32_t row)
+{
+    ha_proof_write(rewriter->proofs[kernel], row, &rewriter->out);
+    ir_print(&rewriter->out, "@__ha_plain.%u = internal constant ", row);
+    write_kernel(rewriter, rewriter->plains[kernel], row, false, &rewriter->out);
+    ir_print(&rewriter->out, "\n");
+}
+
+static uint32_t
 write_kernels(struct ha_rewriter *rewriter)
 {
     struct ir_module *module = &rewriter->module;
     struct ir_out rows = {.arena = rewriter->arena};
     uint32_t count = 0;
 
-    for (size_t f = 0; f < module->function_count; f++) {
+    for (uint32_t f = 0; f < module->function_count; f++) {
         const struct ir_function *function = &module->functions[f];
-        const struct ha_ir_function_info *info = &rewriter->infos[f];
-        if (!function->kernel) {
+        bool proved = rewriter->proofs[f] != NULL;
+        if (!function->kernel || ha_plain_is_twin(rewriter, f)) {
             continue;
         }
-        /* The kernel itself is given its lane; functions that it calls ask for it. */
-        bool lane = info->indirect || info->pause;
-        for (uint32_t i = 0; i < info->call_count; i++) {
-            lane |= rewriter->infos[info->calls[i]].lane;
-        }
-        uint32_t flags =
-            (info->block ? (uint32_t)HA_KERNEL_BLOCK : 0) |
-            (info->warp ? (uint32_t)HA_KERNEL_WARP : 0) |
-            (lane ? (uint32_t)HA_KERNEL_LANE : 0) |
-            (info->dynamic ? (uint32_t)HA_KERNEL_SHARED_DYNAMIC : 0) |
-            (rewriter->guard ? (uint32_t)HA_KERNEL_GUARDED : 0) |
-            (rewriter->check ? (uint32_t)HA_KERNEL_CHECKED : 0) |
-            (rewriter->numbers ? (uint32_t)HA_KERNEL_NUMBERS : 0) |
-            (rewriter->shadow ? (uint32_t)HA_KERNEL_SHADOWED : 0) |
-            (rewriter->control ? (uint32_t)HA_KERNEL_CONTROL : 0) |
-            (rewriter->gangs[f].whole_warps ? (uint32_t)HA_KERNEL_WARPS : 0) |
-            (rewriter->gangs[f].grid ? (uint32_t)HA_KERNEL_GRID : 0) |
-            (rewriter->gangs[f].span ? (uint32_t)HA_KERNEL_SPAN : 0);
-        uint32_t threads = info->max_threads > 0 && info->max_threads < 1024
-                               ? info->max_threads
-                               : 1024;
         write_string(rewriter, "kernel_name", count, function->name);
-        write_text(rewriter, "report", count, rewriter->reports[f]);
+        write_text(rewriter, "report", count,
+                   rewriter->reports[proved ? rewriter->plains[f] : f]);
         write_kernel_args(rewriter, count, function);
-        ir_print(
-            &rows,
-            "%s\n  { ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, i32, ptr } { ptr "
-            "@__ha_kernel_name.%u, ptr %.*s, ",
-            count > 0 ? "," : "", count,
-            IR_ARGS(ha_suffixed(rewriter->arena, function->name, "ref")));
-        if (rewriter->fast[f]) {
-            ir_print(&rows, "ptr %.*s",
-                     IR_ARGS(ha_suffixed(rewriter->arena, function->name, "fast")));
-        } else {
-            ir_print(&rows, "ptr null");
+        if (proved) {
+            write_proof(rewriter, f, count);
         }
-        ir_print(&rows,
-                 ", ptr @__ha_args.%u, i32 %u, i32 %u, i32 %u, i32 %u, i32 %u, i32 %u, "
-                 "ptr @__ha_report.%u }",
-                 count, function->param_count, flags, (uint32_t)info->shared_static,
-                 threads, rewriter->gangs[f].width,
-                 (uint32_t)rewriter->gangs[f].frame_bytes, count);
+        ir_print(&rows, "%s\n  ", count > 0 ? "," : "");
+        write_kernel(rewriter, f, count, proved, &rows);
         count++;
     }
-    ir_print(
-        &rewriter->out,
-        "@__ha_kernels = internal constant [%u x { ptr, ptr, ptr, ptr, i32, i32, i32, "
-        "i32, i32, i32, ptr }] [%s]\n",
-        count, rows.text != NULL ? rows.text : "");
+    ir_print(&rewriter->out,
+             "@__ha_kernels = internal constant [%u x " KERNEL "] [%s]\n", count,
+             rows.text != NULL ? rows.text : "");
     return count;
 }
 

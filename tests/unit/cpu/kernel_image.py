@@ -56,6 +56,7 @@ class KernelRecord(ctypes.Structure):
         ("gang_width", ctypes.c_uint32),
         ("gang_frame", ctypes.c_uint32),
         ("report", ctypes.c_char_p),
+        ("proof", ctypes.c_void_p),
     ]
 
 

@@ -7,6 +7,7 @@
 #include "cpu/compile/gang/gang_emit.h"
 #include "cpu/compile/gang/gang_report.h"
 #include "cpu/compile/gang/gang_worth.h"
+#include "cpu/compile/rewrite_plain.h"
 #include "cpu/compile/rewrite_sites.h"
 #include "cpu/compile/rewrite_state.h"
 
@@ -141,8 +142,9 @@ reason_before(struct ha_rewriter *rewriter, uint32_t number)
 {
     const struct ha_ir_function_info *info = &rewriter->infos[number];
 
-    return rewriter->guard     ? "HIPADAPT_CPU_GUARD=1: kernels ask before each access"
-           : rewriter->check   ? "HIPADAPT_CHECK: kernels tell of each access"
+    return rewriter->guard ? "HIPADAPT_CPU_GUARD=1: kernels ask before each access"
+           : rewriter->check && !ha_plain_is_twin(rewriter, number)
+               ? "HIPADAPT_CHECK: kernels tell of each access"
            : rewriter->numbers ? "HIPADAPT_CHECK: the first NaN is looked for"
            : rewriter->control ? "the module may change how floating point rounds"
            : rewriter->gang_width == 0 ? "the processor has no vectors for them"
