@@ -33,6 +33,10 @@ const struct ha_env_entry ha_env_table[HA_ENV_COUNT] = {
     [HA_ENV_CHECK_OUTPUT] = {"HIPADAPT_CHECK_OUTPUT", NULL,
                              "File that findings are appended to as lines of JSON; "
                              "unset: they are shown on stderr."},
+    [HA_ENV_CHECK_PROOF] =
+        {"HIPADAPT_CHECK_PROOF", "1",
+         "0: no launch is proved right from its numbers, so each access that is "
+         "checked is observed."},
     [HA_ENV_CHECK_QUARANTINE] =
         {"HIPADAPT_CHECK_QUARANTINE", "256",
          "MiB of freed memory that HIPADAPT_CHECK=memory keeps, to recognise its use."},

@@ -74,6 +74,7 @@ ha_config_read(uint32_t warp_size)
     (void)ha_log_enabled(1); /* for threads that don't look themselves */
     current.guard = ha_env_long(HA_ENV_CPU_GUARD, 0, 1) == 1;
     current.explain = ha_env_long(HA_ENV_CPU_EXPLAIN, 0, 1) == 1;
+    current.proof = ha_env_long(HA_ENV_CHECK_PROOF, 0, 1) == 1;
     current.kernel_timeout_ns =
         (uint64_t)ha_env_long(HA_ENV_KERNEL_TIMEOUT, 0, TIMEOUT_MAX_S) * 1000000000u;
 }

@@ -17,6 +17,7 @@ struct ha_config {
     bool reference;              /* HIPADAPT_CPU_EXEC=reference */
     bool guard;                  /* HIPADAPT_CPU_GUARD=1 */
     bool explain;                /* HIPADAPT_CPU_EXPLAIN=1 */
+    bool proof;                  /* HIPADAPT_CHECK_PROOF=1 */
     uint64_t kernel_timeout_ns;  /* 0 = never */
 };
 

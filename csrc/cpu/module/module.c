@@ -51,6 +51,10 @@ module_destroy(struct ha_deferred *deferred)
         ha_memory_remove_foreign(module->image->variables[i].address,
                                  HA_MEMORY_VARIABLE);
     }
+    for (uint32_t i = 0; module->functions != NULL && i < module->image->kernel_count;
+         i++) {
+        free(atomic_load(&module->functions[i].proved));
+    }
     if (module->library != NULL) {
         ha_image_library_close(module->library);
     }

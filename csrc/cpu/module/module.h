@@ -35,6 +35,7 @@ struct ha_function {
     size_t packed_align;
     _Atomic uint32_t block_ns; /* what a block took last time; 0 = not run */
     atomic_bool explained;     /* by cpu/module/explain.h */
+    _Atomic(void *) proved;    /* owned, one piece: cpu/work/launch_proof.c, or NULL */
     atomic_bool told; /* that it does not ask before accesses, though it should */
     /* Settings of the program: kept only so that they can be queried. */
     _Atomic int dynamic_bytes;

@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 
+#include "cpu/base/config.h"
 #include "cpu/base/device.h"
 #include "cpu/base/thread.h"
 #include "cpu/check/stack.h"
@@ -49,6 +50,23 @@ ha_order_caller(int device)
     return (struct ha_doer){.device = device,
                             .call = ha_text_keep(name != NULL ? name : "HIP"),
                             .stack = ha_check_stack_text(ha_check_stack_taken())};
+}
+
+/* ---- whether there is an order at all ---- */
+
+static atomic_bool several; /* the program has made a stream */
+
+void
+ha_order_several(void)
+{
+    atomic_store_explicit(&several, true, memory_order_relaxed);
+}
+
+bool
+ha_order_alone(const struct ha_op *op)
+{
+    return !op->node && ha_config()->device_count == 1 &&
+           !atomic_load_explicit(&several, memory_order_relaxed);
 }
 
 /* ---- lines of queues ---- */
@@ -177,6 +195,7 @@ ha_order_at_once(struct ha_queue *queue, struct ha_deed *deed)
 void
 ha_order_node(const struct ha_queue *queue, struct ha_op *op, struct ha_past **past)
 {
+    op->node = true;
     if (op->deed != NULL && ha_past_is_open(past)) {
         ha_deed_drop(op->deed);
         op->deed = NULL;

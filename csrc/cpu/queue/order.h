@@ -59,6 +59,12 @@ void ha_order_write(struct ha_past **past, const void *at, uint64_t value);
 void ha_order_wait(struct ha_past **past, const void *at, ha_order_holds holds,
                    const void *wait, size_t wait_bytes);
 
+/* A queue begins besides that of a device's default stream. */
+void ha_order_several(void);
+/* Nothing runs beside the operation, which has its place: the program has no stream but
+ * the default one of one device, and it is no node of a graph.  Without the lock. */
+bool ha_order_alone(const struct ha_op *op);
+
 /* The operation is over, or will never be submitted. */
 void ha_order_end(struct ha_op *op);
 /* Frees what the queue has. */

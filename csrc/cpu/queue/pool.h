@@ -101,6 +101,7 @@ struct ha_op {
     struct ha_deed *deed; /* owned; what it does with memory, under check, or NULL */
     struct ha_past *past; /* owned; what it knows, where it tells the host, or NULL */
     bool known;           /* the deed has its accesses */
+    bool node;            /* of a graph, under check */
     bool placed;          /* in the order (cpu/queue/order.h) */
     struct ha_op *offer_next, *offer_previous;
     struct ha_op *running_next, *running_previous;

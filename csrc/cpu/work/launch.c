@@ -15,6 +15,7 @@
 #include "cpu/base/handle.h"
 #include "cpu/check/kernel_name.h"
 #include "cpu/check/summary.h"
+#include "cpu/exec/blocks.h"
 #include "cpu/exec/cooperative.h"
 #include "cpu/exec/debug_event.h"
 #include "cpu/exec/exec.h"
@@ -28,6 +29,7 @@
 #include "cpu/queue/pool.h"
 #include "cpu/queue/ticket.h"
 #include "cpu/work/check_numbers.h"
+#include "cpu/work/launch_proof.h"
 
 #define INLINE_ARGUMENTS 12
 #define INLINE_BYTES 192
@@ -35,6 +37,9 @@
 #define WORTH_A_THREAD_NS 10000u /* of work before another thread is asked for help */
 #define CALLER_MAX_NS 200000u    /* a waiting thread runs launches up to this itself */
 #define MESSAGE_BYTES 512
+
+/* Who runs a launch: that is found by the first thread when it begins. */
+enum crew { CREW_UNKNOWN, CREW_ALL, CREW_ONE };
 
 struct kernel_run {
     _Alignas(ARGUMENT_ALIGN) unsigned char bytes[INLINE_BYTES];
@@ -44,6 +49,8 @@ struct kernel_run {
     void *memory;                      /* owned: what does not fit here, or NULL */
     char *message;                     /* owned: what failed, or NULL */
     _Atomic uint32_t participants;
+    uint32_t threads; /* that were planned */
+    _Atomic int crew; /* enum crew */
 };
 
 _Static_assert(sizeof(struct kernel_run) <= HA_OP_PAYLOAD_BYTES, "fits an operation");
@@ -119,6 +126,22 @@ form_of(const struct ha_launch *launch)
            left << HA_ACTIVITY_BLOCKS_SHIFT;
 }
 
+static bool
+fast_applies(const struct ha_image_kernel *kernel, const struct ha_grid *grid,
+             bool cooperative)
+{
+    if (kernel->fast == NULL || ha_config()->reference ||
+        ((kernel->flags & HA_KERNEL_GRID) != 0 && !cooperative)) {
+        return false;
+    }
+    if (kernel->gang_width > 0) {
+        bool one_row = grid->block_dim[1] == 1 && grid->block_dim[2] == 1;
+        return (kernel->flags & HA_KERNEL_WARPS) == 0 || one_row ||
+               grid->block_dim[0] % kernel->gang_width == 0;
+    }
+    return true;
+}
+
 /* For the summary, and for the names in findings. */
 static void
 count_check(const struct ha_launch *launch)
@@ -150,19 +173,60 @@ end_checks(struct ha_op *op)
     }
 }
 
+/* A launch that is proved runs as one without checks. */
+static void
+decide(struct ha_op *op)
+{
+    struct kernel_run *run = run_of(op);
+    struct ha_launch *launch = &run->launch;
+    const struct ha_proof *proof = launch->kernel->proof;
+    enum crew crew = CREW_ALL;
+
+    count_check(launch);
+    if (launch->checked && launch->cooperative == NULL &&
+        (op->deed == NULL || ha_order_alone(op)) &&
+        ha_launch_prove(run->function, launch, NULL, NULL)) {
+        const uint32_t *dim = launch->grid.block_dim;
+        ha_summary_accesses(0, (uint64_t)proof->access_count * launch->block_count *
+                                   dim[0] * dim[1] * dim[2]);
+        launch->kernel = proof->plain;
+        launch->checked = false;
+        launch->fast = fast_applies(proof->plain, &launch->grid, false);
+        ha_blocks_prepare(launch, run->threads);
+    } else if (launch->checked) {
+        crew = CREW_ONE;
+    }
+    atomic_store_explicit(&run->crew, (int)crew, memory_order_release);
+}
+
+/* Whether a thread that comes later takes part. */
+static bool
+may_join(struct kernel_run *run)
+{
+    int crew;
+
+    while ((crew = atomic_load_explicit(&run->crew, memory_order_acquire)) ==
+           CREW_UNKNOWN) {
+        (void)sched_yield();
+    }
+    return crew == CREW_ALL;
+}
+
 static bool
 kernel_run(struct ha_op *op)
 {
     struct kernel_run *run = run_of(op);
     uint32_t participants =
         atomic_fetch_add_explicit(&run->participants, 1, memory_order_relaxed) + 1;
-    ha_debug_event_begin(&run->launch, op->begin_ns);
     if (participants == 1) {
-        count_check(&run->launch);
+        decide(op);
         if ((run->launch.kernel->flags & HA_KERNEL_SHADOWED) == 0) {
             ha_shadow_forget(); /* nobody knows what it writes */
         }
+    } else if (!may_join(run)) {
+        return false;
     }
+    ha_debug_event_begin(&run->launch, op->begin_ns);
     if (run->launch.checked && run->launch.checks == NULL) {
         ha_check_launch_begin(&run->launch);
         ha_check_numbers_begin(&run->launch, run->function);
@@ -417,22 +481,6 @@ room_check(const struct ha_function *function, const struct ha_launch_request *r
     return hipSuccess;
 }
 
-static bool
-fast_applies(const struct ha_image_kernel *kernel, const struct ha_grid *grid,
-             bool cooperative)
-{
-    if (kernel->fast == NULL || ha_config()->reference ||
-        ((kernel->flags & HA_KERNEL_GRID) != 0 && !cooperative)) {
-        return false;
-    }
-    if (kernel->gang_width > 0) {
-        bool one_row = grid->block_dim[1] == 1 && grid->block_dim[2] == 1;
-        return (kernel->flags & HA_KERNEL_WARPS) == 0 || one_row ||
-               grid->block_dim[0] % kernel->gang_width == 0;
-    }
-    return true;
-}
-
 /* Decides how many threads are asked for help, and whether a waiting thread may run it.
  */
 static void
@@ -530,11 +578,12 @@ ha_launch_op(struct ha_function *function, const struct ha_launch_request *reque
     launch->numbers = NULL;
     launch->shadowed = false;
     launch->checked = ha_check_launch_wanted(function->kernel);
-    if (launch->checked) {
+    if (launch->checked && (request->cooperative || !ha_launch_may_prove(function))) {
         op->helpers = 0; /* so that what is found does not depend on threads */
         op->caller = false;
     }
-    ha_exec_prepare(launch, op->helpers + 1);
+    run->threads = op->helpers + 1;
+    ha_exec_prepare(launch, run->threads);
     launch->device = (uint32_t)function->device->id;
     if (launch->checked && ha_order_on()) {
         op->deed = ha_deed_of_launch(
@@ -557,6 +606,7 @@ ha_launch_op(struct ha_function *function, const struct ha_launch_request *reque
     run->function = function;
     run->message = NULL;
     atomic_init(&run->participants, 0);
+    atomic_init(&run->crew, CREW_UNKNOWN);
     ha_handle_retain(function->handle);
     return op;
 }
