@@ -7,7 +7,7 @@
 #include "cpu/check/proof_state.h"
 
 #define CELLS_MOST ((size_t)1 << 20)
-#define BUDGET 2000000u
+#define BUDGET 400000u
 
 __extension__ typedef __int128 wide;
 
@@ -120,24 +120,51 @@ common_round(const struct ha_proof_access *a, const struct ha_proof_access *b)
     return a->loop == b->loop && !crosses ? a->loop : HA_PROOF_NONE;
 }
 
-static bool
-are_apart(struct proof *proof, const struct proof_address *addresses, uint32_t i,
-          uint32_t j)
-{
-    const struct proof_address *a = &addresses[i], *b = &addresses[j];
-    bool block = in_block(proof->table->roots[a->access->root].kind);
+struct pair {
+    struct proof_address *a, *b; /* room for what they are in a round */
+    bool block;
+    uint32_t loop;
+};
 
-    return cannot_race(proof, a, b) ||
-           proof_apart(proof, a, b, block,
-                       block ? common_round(a->access, b->access) : HA_PROOF_NONE);
+static void read_address(struct proof *proof, const struct ha_proof_access *access,
+                         struct proof_address *address);
+
+/* In the round at hand. */
+static bool
+pair_is_apart(struct proof *proof, void *context)
+{
+    struct pair *pair = context;
+
+    read_address(proof, pair->a->access, pair->a);
+    read_address(proof, pair->b->access, pair->b);
+    return cannot_race(proof, pair->a, pair->b) ||
+           proof_apart(proof, pair->a, pair->b, pair->block, pair->loop);
 }
 
 static bool
-has_no_race(struct proof *proof, const struct proof_address *addresses)
+are_apart(struct proof *proof, const struct proof_address *a,
+          const struct proof_address *b, struct proof_address room[2])
 {
+    bool block = in_block(proof->table->roots[a->access->root].kind);
+    uint32_t loop = block ? common_round(a->access, b->access) : HA_PROOF_NONE;
+    struct pair pair = {.a = &room[0], .b = &room[1], .block = block, .loop = loop};
+
+    if (cannot_race(proof, a, b) || proof_apart(proof, a, b, block, loop)) {
+        return true;
+    }
+    room[0].access = a->access;
+    room[1].access = b->access;
+    return proof_each_round(proof, loop, pair_is_apart, &pair);
+}
+
+static bool
+has_no_race(struct proof *proof, struct proof_address *addresses)
+{
+    struct proof_address *room = addresses + proof->table->access_count;
+
     for (uint32_t i = 0; i < proof->table->access_count; i++) {
         for (uint32_t j = i; j < proof->table->access_count; j++) {
-            if (!are_apart(proof, addresses, i, j)) {
+            if (!are_apart(proof, &addresses[i], &addresses[j], room)) {
                 return false;
             }
         }
@@ -162,12 +189,27 @@ read_address(struct proof *proof, const struct ha_proof_access *access,
     }
 }
 
+/* In the round at hand. */
+static bool
+round_is_inside(struct proof *proof, void *context)
+{
+    struct proof_address *address = context;
+
+    read_address(proof, address->access, address);
+    return address->dead || is_inside(proof, address);
+}
+
 static bool
 look_at(struct proof *proof, struct proof_address *addresses)
 {
+    struct proof_address *room = addresses + proof->table->access_count;
+
     for (uint32_t i = 0; i < proof->table->access_count; i++) {
-        read_address(proof, &proof->table->accesses[i], &addresses[i]);
-        if (!addresses[i].dead && !is_inside(proof, &addresses[i])) {
+        const struct ha_proof_access *access = &proof->table->accesses[i];
+        read_address(proof, access, &addresses[i]);
+        room->access = access;
+        if (!addresses[i].dead && !is_inside(proof, &addresses[i]) &&
+            !proof_each_round(proof, access->loop, round_is_inside, room)) {
             return false;
         }
     }
@@ -201,8 +243,11 @@ ha_proof_holds(const struct ha_proof_launch *launch, struct ha_proof_range *rang
 {
     const struct ha_proof *table = launch->proof;
     size_t cells = (size_t)table->node_count * table->context_count;
-    struct proof proof = {
-        .launch = launch, .table = table, .stamp = 1, .budget = BUDGET};
+    struct proof proof = {.launch = launch,
+                          .table = table,
+                          .stamp = 1,
+                          .open = UINT32_MAX,
+                          .budget = BUDGET};
     struct proof_address *addresses = NULL;
     bool holds = false;
 
@@ -212,9 +257,11 @@ ha_proof_holds(const struct ha_proof_launch *launch, struct ha_proof_range *rang
     proof.cells = calloc(cells + 1, sizeof *proof.cells);
     proof.rounds = calloc(table->loop_count + PROOF_LOOPS, sizeof *proof.rounds);
     proof.rounds_state = calloc(table->loop_count + PROOF_LOOPS, 1);
-    addresses = calloc(table->access_count + 1u, sizeof *addresses);
-    if (proof.cells == NULL || proof.rounds == NULL || proof.rounds_state == NULL ||
-        addresses == NULL) {
+    proof.fixed = calloc(table->node_count + 1u, sizeof *proof.fixed);
+    proof.is_fixed = calloc(table->node_count + 1u, 1);
+    addresses = calloc(table->access_count + 2u, sizeof *addresses);
+    if (proof.fixed == NULL || proof.is_fixed == NULL || proof.cells == NULL ||
+        proof.rounds == NULL || proof.rounds_state == NULL || addresses == NULL) {
         goto done;
     }
     holds = look_at(&proof, addresses);
@@ -225,6 +272,8 @@ done:
     free(proof.cells);
     free(proof.rounds);
     free(proof.rounds_state);
+    free(proof.fixed);
+    free(proof.is_fixed);
     free(addresses);
     return holds;
 }

@@ -108,6 +108,21 @@ product_of(struct walk *walk, const struct ha_proof_node *node,
     return add_scaled(&product, &form, b.low) ? product : rest_of(range);
 }
 
+/* ~x is -1 - x, which does not wrap. */
+static struct proof_form
+inverse_of(struct walk *walk, const struct ha_proof_node *node,
+           struct proof_range range)
+{
+    struct proof_range b = proof_range_of(walk->proof, node->b, walk->context);
+    struct proof_form inverse = {.constant = -1};
+
+    if (node->bits == 1 || !proof_is_point(b) || b.low != -1) {
+        return rest_of(range);
+    }
+    struct proof_form form = form_of(walk, node->a);
+    return add_scaled(&inverse, &form, -1) ? inverse : rest_of(range);
+}
+
 /* start + step * the number of the round */
 static struct proof_form
 round_form(struct walk *walk, uint32_t number, struct proof_range range)
@@ -186,6 +201,8 @@ operation_form(struct walk *walk, uint32_t number, struct proof_range range)
         return sum_of(walk, node, range);
     case HA_PROOF_OR:
         return node->disjoint ? sum_of(walk, node, range) : rest_of(range);
+    case HA_PROOF_XOR:
+        return inverse_of(walk, node, range);
     case HA_PROOF_MUL:
     case HA_PROOF_SHL:
         return product_of(walk, node, range);
@@ -204,17 +221,35 @@ operation_form(struct walk *walk, uint32_t number, struct proof_range range)
     }
 }
 
+static bool
+varies(const struct proof_form *form)
+{
+    for (unsigned v = 0; v < PROOF_VARIABLES; v++) {
+        if (form->factor[v] != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of one number, whether no coordinate is in it, as far as its operation tells. */
+static bool
+is_same_for_all(const struct proof *proof, uint32_t node)
+{
+    const struct ha_proof_node *at = &proof->table->nodes[node];
+
+    return at->op == HA_PROOF_NUMBER || at->op == HA_PROOF_ARGUMENT ||
+           at->op == HA_PROOF_BEGIN || at->op == HA_PROOF_ROUND ||
+           (at->op == HA_PROOF_COORDINATE && at->number >= (int64_t)PROOF_LANES);
+}
+
 /* A value that may bound the address better than what it is made of. */
 static void
 note_part(struct walk *walk, uint32_t node, const struct proof_form *form)
 {
     struct proof_address *address = walk->address;
-    bool varies = false;
 
-    for (unsigned v = 0; v < PROOF_VARIABLES; v++) {
-        varies |= form->factor[v] != 0;
-    }
-    if (!varies || form->low != 0 || form->high != 0 ||
+    if (!varies(form) || form->low != 0 || form->high != 0 ||
         address->part_count == PROOF_PARTS_MOST) {
         return;
     }
@@ -234,8 +269,11 @@ form_of(struct walk *walk, uint32_t node)
     struct proof_range range = proof_range_of(proof, node, walk->context);
     struct proof_form form = {0};
 
-    if (proof_is_point(range)) {
-        form.constant = range.low;
+    bool one = proof_is_point(range);
+    form.constant = range.low;
+    /* Coordinates stay, also where a condition leaves one number of them: so the form
+     * is that of other accesses. */
+    if (one && (proof->is_fixed[node] || is_same_for_all(proof, node))) {
         return form;
     }
     if (walk->depth == DEPTH_MOST || proof->budget == 0 || proof_is_empty(range)) {
@@ -243,10 +281,13 @@ form_of(struct walk *walk, uint32_t node)
     }
     walk->depth++;
     proof->budget--;
-    form = operation_form(walk, node, range);
+    struct proof_form made = operation_form(walk, node, range);
     walk->depth--;
-    note_part(walk, node, &form);
-    return form;
+    if (one && !varies(&made)) {
+        return form;
+    }
+    note_part(walk, node, &made);
+    return made;
 }
 
 /* The sides of conditions are parts, too: `if (i == 0) a[block] = ...`. */

@@ -471,26 +471,30 @@ proof_range_of(struct proof *proof, uint32_t node, uint32_t context)
     struct proof_cell *cell = &proof->cells[place];
     unsigned bits = proof->table->nodes[node].bits;
 
-    if (proof->is_fixed != NULL && proof->is_fixed[node]) {
+    if (proof->is_fixed[node]) {
         return proof_point(proof->fixed[node]);
     }
-    if (cell->stamp == proof->stamp && cell->done) {
-        return cell->range;
+    if (cell->stamp == proof->stamp) {
+        proof->open =
+            cell->depth > 0 && cell->depth < proof->open ? cell->depth : proof->open;
+        return cell->depth > 0 ? proof_full(bits) : cell->range;
     }
-    if ((cell->stamp == proof->stamp && !cell->done) || proof->depth > DEPTH_MOST ||
-        proof->budget == 0) {
-        return proof_full(bits); /* it is asked for while it is found */
+    if (proof->depth == DEPTH_MOST || proof->budget == 0) {
+        return proof_full(bits);
     }
     cell->stamp = proof->stamp;
-    cell->done = 0;
-    proof->depth++;
+    cell->depth = ++proof->depth;
     proof->budget--;
     struct proof_range range = computed(proof, node, context);
     if (!proof_is_point(range) && !proof_is_empty(range)) {
         proof_narrow(proof, node, context, &range);
     }
-    proof->depth--;
+    /* What hangs on one that is not known yet is found anew when that is. */
+    bool keeps = proof->open >= proof->depth;
+    cell->stamp = keeps ? proof->stamp : 0;
+    proof->open = keeps ? UINT32_MAX : proof->open;
+    cell->depth = 0;
     cell->range = range;
-    cell->done = 1;
+    proof->depth--;
     return range;
 }

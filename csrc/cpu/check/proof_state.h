@@ -15,7 +15,7 @@ struct proof_range {
 
 struct proof_cell {
     uint32_t stamp; /* of the fill that it is of */
-    uint32_t done;
+    uint32_t depth; /* where it is being found; 0: it is known */
     struct proof_range range;
 };
 
@@ -53,10 +53,11 @@ struct proof {
     struct proof_cell *cells; /* by context and node; owned, as are the next */
     int64_t *rounds;       /* by loop: at most so many after the first; -1: unknown */
     uint8_t *rounds_state; /* 1: being found, 2: known */
-    const int64_t *fixed;  /* by node: values of a round, or NULL */
-    const uint8_t *is_fixed;
+    int64_t *fixed;    /* by node: what a ROUND is in the round at hand; owned, too */
+    uint8_t *is_fixed; /* by node; 0: it is any of its values */
     uint32_t stamp;
     uint32_t depth;
+    uint32_t open;   /* the outermost cell that was asked for while it is found */
     uint32_t budget; /* steps that may still be taken */
 };
 
@@ -90,6 +91,13 @@ struct proof_range proof_form_range(struct proof *proof,
                                     const struct proof_address *address);
 /* The greatest value of a variable, which starts at 0; -1: it is not known. */
 int64_t proof_variable(struct proof *proof, unsigned variable);
+
+/* proof_each.c: whether `holds` is true in each round of a loop that all lanes do
+ * alike: one by one, with the values that the loop has in them.  False where they are
+ * not known, or too many. */
+typedef bool proof_holds(struct proof *proof, void *context);
+bool proof_each_round(struct proof *proof, uint32_t loop, proof_holds *holds,
+                      void *context);
 
 /* proof_apart.c: whether no two lanes can meet in the two accesses, which may be one.
  * `block`: lanes of one block.  `loop`: both are in one round of it, or HA_PROOF_NONE.
