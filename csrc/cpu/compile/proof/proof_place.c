@@ -1,6 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 /* What must hold where code runs: the conditions of the branches that lead there. */
+#include <stdlib.h>
+
 #include "cpu/compile/proof/proof_state.h"
+
+/* The node "value == case" where one case of a switch leads to a block, and nothing
+ * else; HA_PROOF_NONE where it is not so. */
+static uint32_t
+case_node(struct proof_build *build, const struct gang_block *block,
+          const struct gang_value *end, uint32_t to)
+{
+    uint32_t found = HA_PROOF_NONE;
+
+    for (uint32_t i = 0; i < block->case_count; i++) {
+        if (block->next[block->case_to[i]] == to) {
+            if (found != HA_PROOF_NONE || block->next[0] == to) {
+                return HA_PROOF_NONE;
+            }
+            found = i;
+        }
+    }
+    if (found == HA_PROOF_NONE || end->from.bits < 8) {
+        return HA_PROOF_NONE;
+    }
+    struct ha_proof_node number = {
+        .op = HA_PROOF_NUMBER,
+        .bits = end->from.bits,
+        .loop = HA_PROOF_NONE,
+        .number = strtoll(block->cases[found].at, NULL, 10),
+    };
+    struct ha_proof_node equal = {
+        .op = HA_PROOF_COMPARE,
+        .bits = 1,
+        .loop = HA_PROOF_NONE,
+        .a = proof_node(build, end->operands[0]),
+        .b = proof_add_node(build, number),
+        .number = HA_PROOF_EQ,
+    };
+    return proof_add_node(build, equal);
+}
 
 uint32_t
 proof_edge_context(struct proof_build *build, uint32_t from, uint32_t to)
@@ -10,6 +48,15 @@ proof_edge_context(struct proof_build *build, uint32_t from, uint32_t to)
     const struct gang_value *end =
         &build->function->values[block->insts[block->count - 1]];
 
+    if (end->op == GANG_SWITCH) {
+        uint32_t condition = case_node(build, block, end, to);
+        return condition == HA_PROOF_NONE
+                   ? around
+                   : proof_add_context(build,
+                                       (struct ha_proof_context){.around = around,
+                                                                 .condition = condition,
+                                                                 .wanted = 1});
+    }
     if (end->op != GANG_BRANCH || end->operand_count != 1 || block->next_count != 2) {
         return around;
     }
