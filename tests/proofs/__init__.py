@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Random kernels whose launches are proved right, or are not (csrc/cpu/check/proof.h)."""
