@@ -127,7 +127,8 @@ struct ha_check_summary {
     uint64_t launches;  /* with checks */
     uint64_t unchecked; /* without: their kernels were compiled before */
     uint64_t observed;  /* accesses that were looked at when they were made */
-    uint64_t proved;    /* accesses that were proved right when a kernel was launched */
+    uint64_t proved;    /* accesses that were proved right when a kernel was launched,
+                           each in its code once for each lane */
 };
 
 typedef int (*ha_check_each)(const struct ha_check_finding *finding, void *context);

@@ -137,6 +137,7 @@ def run(source: str, options: list[str], jobs: list[Job], proofs: bool) -> Any:
             HIPADAPT_CHECK="memory,race,quiet",
             HIPADAPT_CHECK_PROOF="1" if proofs else "0",
             HIPADAPT_CACHE_DIR=folder,
+            HIPADAPT_COMPILE_TIMEOUT="300",
         )
         request = {
             "source": source,
