@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* From device IR to host IR: what the text of the result has, and that damaged input is
  * an error and never a crash. */
-/* sources: core cpu/compile/ir_* cpu/compile/re[pw]* cpu/compile/gang cpu/machine */
+/* sources: core cpu/compile/ir_* cpu/compile/re[pw]* cpu/compile/gang
+            cpu/compile/check_plain* cpu/compile/proof cpu/machine */
 #include <stdint.h>
 
 #include "check.h"

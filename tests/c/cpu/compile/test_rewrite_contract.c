@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Which products and sums the rewriter makes one operation, on processors that have an
  * instruction for it and on those that have none. */
-/* sources: core cpu/compile/ir_* cpu/compile/re[pw]* cpu/compile/gang cpu/machine */
+/* sources: core cpu/compile/ir_* cpu/compile/re[pw]* cpu/compile/gang
+            cpu/compile/check_plain* cpu/compile/proof cpu/machine */
 #include "check.h"
 #include "cpu/compile/rewrite.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Host IR in several parts: everything is defined once, and what one part has of
  * another is declared. */
-/* sources: core cpu/compile/ir_* cpu/compile/re[pw]* cpu/compile/gang cpu/machine */
+/* sources: core cpu/compile/ir_* cpu/compile/re[pw]* cpu/compile/gang
+            cpu/compile/check_plain* cpu/compile/proof cpu/machine */
 #include <stdarg.h>
 #include <stdbool.h>
 
