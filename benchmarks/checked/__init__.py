@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""What checks of kernels cost: `python -m benchmarks.checked`."""
