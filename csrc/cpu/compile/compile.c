@@ -302,7 +302,7 @@ front_arguments(struct work *work, bool prelude, struct ha_list *arguments)
     ha_list_add(arguments, "-cc1");
     ha_build_flags(arguments, flags);
     ha_build_flags(arguments, work->options.program ? program_flags : kernel_flags);
-    if (work->build.check) {
+    if (work->build.asks) {
         ha_list_add(arguments, HA_CHECK_DEFINE);
     }
     if (!ha_build_prepares(&work->build)) {

@@ -51,6 +51,7 @@ extern "C" __global__ void k(int *y)
     y[t] = first[at] + second[t]; // FIND out-of-bounds read shared bytes=4 thread=0
 }
 """,
+    check="memory",
 )
 def from_one_shared_array_into_another(t: Twin) -> Iterator[Check]:
     y = t.zeros(32)

@@ -299,12 +299,14 @@ def last_block_without_a_fence(t: Twin) -> Iterator[Check]:
 
 
 @pair(
-    "The last block may set the ticket back by a plain store, since it follows all other"
-    " tickets in the order of that word; the first block may not.",
+    "The last block may set the ticket back by a plain store, since fences hand it all"
+    " other tickets; the first block may not.",
     """
 extern "C" __global__ void k(unsigned *ticket, int *y)
 {
+    __threadfence();
     unsigned old = atomicAdd(ticket, 1u); // FIND race read write atomic global
+    __threadfence();
     if (WRONG ? blockIdx.x == 0 : old == gridDim.x - 1) {
         *ticket = 0; // OTHER write block=0
         *y = 1;

@@ -490,9 +490,9 @@ def builtins_with_every_scope_and_order(gpu: Gpu) -> Iterator[Check]:
         __threadfence(); __threadfence_block(); __threadfence_system();
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
     }}"""
-    n = 12 * 64
+    n = 12 * 64  # in one block, for those of its scope
     got, real = gpu.run(
-        source, "scopes", 12, 64, InOut(np.zeros(6, np.int32)), InOut(np.zeros(1))
+        source, "scopes", 1, n, InOut(np.zeros(6, np.int32)), InOut(np.zeros(1))
     )
     every = np.bitwise_xor.reduce(np.arange(n))  # 25 times: an odd number
     yield same("integers", got, [75 * n, every, n - 1, 5, 10, 5])
