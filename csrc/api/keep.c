@@ -140,7 +140,7 @@ ha_keep_share(struct ha_api *api, const void *original, const void *copy)
     places = places_of(api, original);
     if (places != NULL) {
         old = places_of(api, copy); /* letting go of it may run anything */
-        result = set_places(api, copy, places);
+        result = PyErr_Occurred() ? -1 : set_places(api, copy, places);
     }
     HA_END_SECTION();
     if (places == NULL) {

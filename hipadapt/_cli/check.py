@@ -132,6 +132,28 @@ def name_of(words: Sequence[str]) -> str:
     return words[1] if script else words[0]
 
 
+class Shown:
+    """Reports as text: all of them in a file, the first ones on a terminal."""
+
+    MOST = 100  # as without the command: HA_OUTPUT_SHOWN_MAX
+
+    def __init__(self, file: TextIO, bounded: bool) -> None:
+        self.file, self.bounded, self.count = file, bounded, 0
+
+    def add(self, finding: object) -> None:
+        self.count += 1
+        if not self.bounded or self.count <= self.MOST:
+            write_text(self.file, str(finding))
+
+    def end(self) -> None:
+        if self.bounded and self.count > self.MOST:
+            write_text(
+                self.file,
+                f"hipadapt check: {self.count - self.MOST} more findings are not "
+                "shown; -o FILE gets all",
+            )
+
+
 def write_text(file: TextIO, text: str) -> None:
     """At once; a reader that has gone stops no program."""
     try:
@@ -144,7 +166,7 @@ def run(choices: argparse.Namespace, words: Sequence[str], out: TextIO | None) -
     """The program, with its findings; `out` is the file that was asked for."""
     changed = start.prepare(words, choices.scan)
     text = choices.format == "text"
-    shown = out or sys.stderr
+    shown = Shown(out or sys.stderr, bounded=out is None)
     with tempfile.TemporaryDirectory(prefix="hipadapt-check-") as folder:
         path = os.path.join(folder, "findings")
         Path(path).touch()
@@ -157,15 +179,16 @@ def run(choices: argparse.Namespace, words: Sequence[str], out: TextIO | None) -
             follow(
                 child,
                 tail,
-                lambda finding: write_text(shown, str(finding)) if text else None,
+                lambda finding: shown.add(finding) if text else None,
             )
         finally:
             tail.close()
     tail.reader.end()
     found = tail.reader.result()
     if text:
+        shown.end()
         for line in again_lines(found):
-            write_text(shown, line)
+            write_text(shown.file, line)
     elif choices.format == "json":
         write_text(out or sys.stdout, found.json())
     else:

@@ -55,13 +55,14 @@ def summary_of(done: subprocess.CompletedProcess[str]) -> str:
     return next(x for x in reversed(lines) if " launch" in x or "no summary" in x)
 
 
-@pytest.mark.parametrize("run", ["run"])
+@pytest.mark.parametrize("run", ["run", "check"])
 def test_program_that_ends_while_a_kernel_runs_ends(run: str) -> None:
     done = check(
         """
 x = hipadapt.zeros(1, "int32")
-kernel('''extern "C" __global__ void k(int *x) {
-    while (*(volatile int *)x == 0) __builtin_amdgcn_s_sleep(1); }''')[1, 1](x)
+k = kernel('''extern "C" __global__ void k(int *x) {
+    while (*(volatile int *)x == 0) __builtin_amdgcn_s_sleep(1); }''')
+k[1, 1](x)
 print("end")
 """,
         run=run,
