@@ -258,6 +258,13 @@ ha_context_read_fixup(void *ucontext)
     ".hidden " name "\n"                                                               \
     ".type " name ",%function\n" name ":\n"
 
+/* Instrumented builds have these in C (cpu/exec/lane_call.h). */
+#define CALL(name)                                                                     \
+    ".p2align 5\n"                                                                     \
+    ".weak " name "\n"                                                                 \
+    ".hidden " name "\n"                                                               \
+    ".type " name ",%function\n" name ":\n"
+
 #define END(name)                                                                      \
     ".cfi_endproc\n"                                                                   \
     ".size " name ", .-" name "\n"
@@ -267,17 +274,16 @@ __asm__(
     ".weak ha_lane_step_block\n"
     ".weak ha_lane_step_pause\n"
     ".weak ha_lane_step_warp\n"
-    ".weak ha_lane_step_end\n" FUNCTION("ha_group_call_block") SAVE
+    ".weak ha_lane_step_end\n" CALL("ha_group_call_block") SAVE
     "    mov x4, sp\n"
     "    bl ha_lane_step_block\n"
     "    b ha_lane_go\n" END("ha_group_call_block")
 
-        FUNCTION("ha_group_call_pause") SAVE
-    "    mov x0, sp\n"
-    "    bl ha_lane_step_pause\n"
-    "    b ha_lane_go\n" END("ha_group_call_pause")
+        CALL("ha_group_call_pause") SAVE "    mov x0, sp\n"
+                                         "    bl ha_lane_step_pause\n"
+                                         "    b ha_lane_go\n" END("ha_group_call_pause")
 
-        FUNCTION("ha_group_call_warp") SAVE
+                                             CALL("ha_group_call_warp") SAVE
     "    mov x6, sp\n"
     "    bl ha_lane_step_warp\n"
     "    b ha_lane_go\n" END("ha_group_call_warp")

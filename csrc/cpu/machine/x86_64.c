@@ -264,6 +264,13 @@ ha_context_read_fixup(void *ucontext)
     ".hidden " name "\n"                                                               \
     ".type " name ",@function\n" name ":\n"
 
+/* Instrumented builds have these in C (cpu/exec/lane_call.h). */
+#define CALL(name)                                                                     \
+    ".p2align 5\n"                                                                     \
+    ".weak " name "\n"                                                                 \
+    ".hidden " name "\n"                                                               \
+    ".type " name ",@function\n" name ":\n"
+
 #define END(name)                                                                      \
     ".cfi_endproc\n"                                                                   \
     ".size " name ", .-" name "\n"
@@ -272,25 +279,24 @@ __asm__(".text\n"
         ".weak ha_lane_step_block\n"
         ".weak ha_lane_step_pause\n"
         ".weak ha_lane_step_warp\n"
-        ".weak ha_lane_step_end\n" FUNCTION("ha_group_call_block") SAVE
+        ".weak ha_lane_step_end\n" CALL("ha_group_call_block") SAVE
         "    movq %rsp, %r8\n"
         "    callq ha_lane_step_block\n"
         "    jmp ha_lane_go\n" END("ha_group_call_block")
 
-            FUNCTION("ha_group_call_pause") SAVE
+            CALL("ha_group_call_pause") SAVE
         "    movq %rsp, %rdi\n"
         "    callq ha_lane_step_pause\n"
         "    jmp ha_lane_go\n" END("ha_group_call_pause")
 
         /* The context is the seventh argument, on the stack. */
-        FUNCTION("ha_group_call_warp") SAVE
-        "    movq %rsp, %rax\n"
-        "    subq $8, %rsp\n"
-        ".cfi_adjust_cfa_offset 8\n"
-        "    pushq %rax\n"
-        ".cfi_adjust_cfa_offset 8\n"
-        "    callq ha_lane_step_warp\n"
-        "    jmp ha_lane_go\n" END("ha_group_call_warp")
+        CALL("ha_group_call_warp") SAVE "    movq %rsp, %rax\n"
+                                        "    subq $8, %rsp\n"
+                                        ".cfi_adjust_cfa_offset 8\n"
+                                        "    pushq %rax\n"
+                                        ".cfi_adjust_cfa_offset 8\n"
+                                        "    callq ha_lane_step_warp\n"
+                                        "    jmp ha_lane_go\n" END("ha_group_call_warp")
 
         /* Where a lane ends, the stack is empty; the next may begin there at once. */
         FUNCTION("ha_lane_go") ".cfi_startproc\n"

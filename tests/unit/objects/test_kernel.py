@@ -397,7 +397,7 @@ def test_launch_does_not_leak(module: hipadapt.Module) -> None:
     tracemalloc.stop()
     after = [sys.getrefcount(thing) for thing in counted]
 
-    assert least < 4000
+    assert least < 5500  # 28 bytes for each value are 5600
     assert [b - a for a, b in zip(before[:4], after[:4], strict=True)] == [0] * 4
     assert all(abs(b - a) < 20 for a, b in zip(before, after, strict=True))
 
