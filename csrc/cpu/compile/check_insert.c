@@ -8,6 +8,7 @@
 #include "cpu/compile/check_plain.h"
 #include "cpu/compile/ir_operand.h"
 #include "cpu/compile/ir_type.h"
+#include "cpu/compile/ir_pass.h"
 
 #define NAME "@__ha_check"
 #define SCOPE_NAME "@_Z10__ha_scopeILi" /* and "3EEvv": hipadapt/scope.h */
@@ -175,22 +176,6 @@ read_parameters(struct insert *insert, struct ir_slice header)
 
 /* ---- questions ---- */
 
-/* ", !dbg !31" of the line. */
-static struct ir_slice
-debug_of(struct ir_slice line)
-{
-    size_t at = ir_find(line, ", !dbg !", 0);
-
-    if (at == SIZE_MAX) {
-        return ir_slice_of("");
-    }
-    size_t end = at + 8;
-    while (end < line.size && line.at[end] >= '0' && line.at[end] <= '9') {
-        end++;
-    }
-    return ir_part(line, at, end);
-}
-
 static uint32_t
 log_of(uint64_t align)
 {
@@ -211,7 +196,7 @@ value_of(struct insert *insert, const struct ir_inst *inst, struct ir_slice type
         const char *type, *as;
     } floats[] = {
         {"float ", "i32"}, {"double ", "i64"}, {"half ", "i16"}, {"bfloat ", "i16"}};
-    struct ir_slice debug = debug_of(inst->line),
+    struct ir_slice debug = ir_debug(inst->line),
                     type = ir_type_at(insert->arena, typed);
     struct ir_slice value = ir_trim(ir_part(typed, type.size, typed.size));
     const char *bits = NULL;
@@ -250,7 +235,7 @@ static void
 ask(struct insert *insert, const struct ir_inst *inst, struct ir_address place,
     struct ir_slice bytes, uint32_t what, struct ir_slice value)
 {
-    struct ir_slice debug = debug_of(inst->line);
+    struct ir_slice debug = ir_debug(inst->line);
     struct ir_slice name = place.name;
 
     if (place.space != 0 && name.at[0] == '%') {
@@ -559,28 +544,17 @@ insert_all(struct insert *insert, struct ir_slice text)
                    "nofree memory(argmem: readwrite, inaccessiblemem: readwrite)\n");
 }
 
-/* Where ir_fail lands. */
-static enum ha_status
-insert_guarded(struct insert *insert, struct ir_slice text)
+static void
+run(struct ir_arena *arena, const struct ha_rewrite_request *request,
+    struct ha_bytes *text)
 {
-    if (setjmp(insert->arena->escape) != 0) {
-        return insert->arena->status;
-    }
-    insert_all(insert, text);
-    return HA_OK;
+    struct insert insert = {.arena = arena, .text = text, .twins = request->twins};
+
+    insert_all(&insert, (struct ir_slice){request->ir, request->ir_size});
 }
 
 enum ha_status
 ha_check_insert(const struct ha_rewrite_request *request, struct ha_bytes *text)
 {
-    struct ir_arena arena = {.stop = request->stop,
-                             .stop_context = request->stop_context};
-    struct insert insert = {.arena = &arena, .text = text, .twins = request->twins};
-    enum ha_status status =
-        insert_guarded(&insert, (struct ir_slice){request->ir, request->ir_size});
-
-    ir_arena_release(&arena);
-    return status != HA_OK ? status
-           : text->failed  ? ha_error_set(HA_ERROR_MEMORY, "checks: no memory")
-                           : HA_OK;
+    return ir_pass_run(run, "checks", request, text);
 }

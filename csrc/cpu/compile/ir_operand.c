@@ -95,3 +95,18 @@ ir_arguments(struct ir_arena *arena, struct ir_slice call, uint32_t *count)
     size_t close = ir_close(arena, call, open);
     return ir_split(arena, ir_part(call, open + 1, close - 1), count);
 }
+
+struct ir_slice
+ir_debug(struct ir_slice line)
+{
+    size_t at = ir_find(line, ", !dbg !", 0);
+
+    if (at == SIZE_MAX) {
+        return ir_slice_of("");
+    }
+    size_t end = at + 8;
+    while (end < line.size && line.at[end] >= '0' && line.at[end] <= '9') {
+        end++;
+    }
+    return ir_part(line, at, end);
+}

@@ -30,4 +30,7 @@ uint64_t ir_access_bytes(const struct ir_types *types, struct ir_slice type);
 struct ir_slice *ir_arguments(struct ir_arena *arena, struct ir_slice call,
                               uint32_t *count);
 
+/* ", !dbg !31" of a line; empty: it has none. */
+struct ir_slice ir_debug(struct ir_slice line);
+
 #endif

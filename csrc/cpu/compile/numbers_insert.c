@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cpu/compile/ir_strict.h"
+#include "cpu/compile/ir_pass.h"
 
 static void
 insert_all(struct ir_arena *arena, struct ir_slice text, struct ha_bytes *out)
@@ -30,27 +31,15 @@ insert_all(struct ir_arena *arena, struct ir_slice text, struct ha_bytes *out)
     }
 }
 
-/* Where ir_fail lands. */
-static enum ha_status
-insert_guarded(struct ir_arena *arena, struct ir_slice text, struct ha_bytes *out)
+static void
+run(struct ir_arena *arena, const struct ha_rewrite_request *request,
+    struct ha_bytes *text)
 {
-    if (setjmp(arena->escape) != 0) {
-        return arena->status;
-    }
-    insert_all(arena, text, out);
-    return HA_OK;
+    insert_all(arena, (struct ir_slice){request->ir, request->ir_size}, text);
 }
 
 enum ha_status
 ha_numbers_insert(const struct ha_rewrite_request *request, struct ha_bytes *text)
 {
-    struct ir_arena arena = {.stop = request->stop,
-                             .stop_context = request->stop_context};
-    enum ha_status status =
-        insert_guarded(&arena, (struct ir_slice){request->ir, request->ir_size}, text);
-
-    ir_arena_release(&arena);
-    return status != HA_OK ? status
-           : text->failed  ? ha_error_set(HA_ERROR_MEMORY, "numbers: no memory")
-                           : HA_OK;
+    return ir_pass_run(run, "numbers", request, text);
 }

@@ -7,6 +7,7 @@
 #include "cpu/compile/ir_operand.h"
 #include "cpu/compile/ir_type.h"
 #include "cpu/compile/shadow_insert.h"
+#include "cpu/compile/ir_pass.h"
 
 #define OWN_MOST 64u /* bytes of a variable whose shadow is a variable */
 #define PARAMS_BYTES 800u
@@ -167,21 +168,6 @@ hidden_of(const struct after *after, struct ir_slice name)
 
 /* ---- calls ---- */
 
-static struct ir_slice
-debug_of(struct ir_slice line)
-{
-    size_t at = ir_find(line, ", !dbg !", 0);
-
-    if (at == SIZE_MAX) {
-        return ir_slice_of("");
-    }
-    size_t end = at + 8;
-    while (end < line.size && line.at[end] >= '0' && line.at[end] <= '9') {
-        end++;
-    }
-    return ir_part(line, at, end);
-}
-
 /* The value of an argument: "%p" of "ptr noundef %p". */
 static struct ir_slice
 value_of(struct ir_slice argument)
@@ -220,7 +206,7 @@ static void
 put_place(struct after *after, const struct ir_inst *inst,
           const struct ir_slice *arguments, uint32_t count)
 {
-    struct ir_slice debug = debug_of(inst->line), name = inst->callee;
+    struct ir_slice debug = ir_debug(inst->line), name = inst->callee;
     bool writes = ir_find(name, "_for_store_", 0) != SIZE_MAX;
     uint32_t number = hidden_of(after, value_of(arguments[0]));
     struct ir_slice bytes =
@@ -246,7 +232,7 @@ static void
 put_poison(struct after *after, const struct ir_inst *inst,
            const struct ir_slice *arguments)
 {
-    struct ir_slice debug = debug_of(inst->line), at = value_of(arguments[0]);
+    struct ir_slice debug = ir_debug(inst->line), at = value_of(arguments[0]);
     struct ir_slice bytes = value_of(arguments[1]), text = value_of(arguments[2]);
     uint32_t number = hidden_of(after, at);
     unsigned made = after->made++;
@@ -286,7 +272,7 @@ static void
 put_unpoison(struct after *after, const struct ir_inst *inst,
              const struct ir_slice *arguments)
 {
-    struct ir_slice debug = debug_of(inst->line), at = value_of(arguments[0]);
+    struct ir_slice debug = ir_debug(inst->line), at = value_of(arguments[0]);
     struct ir_slice bytes = value_of(arguments[1]);
     uint32_t number = hidden_of(after, at);
 
@@ -307,7 +293,7 @@ static void
 put_warning(struct after *after, const struct ir_inst *inst,
             const struct ir_slice *arguments)
 {
-    struct ir_slice debug = debug_of(inst->line), origin = value_of(arguments[0]);
+    struct ir_slice debug = ir_debug(inst->line), origin = value_of(arguments[0]);
     unsigned made = after->made++;
 
     ha_buffer_format(after->text,
@@ -324,7 +310,7 @@ static void
 put_copy(struct after *after, const struct ir_inst *inst,
          const struct ir_slice *arguments)
 {
-    struct ir_slice debug = debug_of(inst->line), to, from, bytes;
+    struct ir_slice debug = ir_debug(inst->line), to, from, bytes;
     unsigned made = after->made++;
     bool fills = ir_is(inst->callee, "@__msan_memset");
 
@@ -374,7 +360,7 @@ static void
 put_other(struct after *after, const struct ir_inst *inst,
           const struct ir_slice *arguments, uint32_t count)
 {
-    struct ir_slice debug = debug_of(inst->line);
+    struct ir_slice debug = ir_debug(inst->line);
 
     if (ir_is(inst->callee, "@__msan_instrument_asm_store") && count > 1) {
         struct ir_slice at = generic(after, arguments[0], debug);
@@ -427,7 +413,7 @@ put_computed(struct after *after, const struct ir_inst *inst)
 {
     uint32_t count;
     struct ir_slice *arguments = ir_arguments(after->arena, inst->line, &count);
-    struct ir_slice debug = debug_of(inst->line);
+    struct ir_slice debug = ir_debug(inst->line);
     uint32_t number = count > 1 ? hidden_of(after, value_of(arguments[0])) : NOT_OWN;
 
     if (number == NOT_OWN) {
@@ -467,7 +453,7 @@ put_half(struct after *after, const struct ir_inst *inst)
     bool second = ir_find(inst->rest, ", 1", strlen("{ ptr, ptr } ")) != SIZE_MAX;
     ha_buffer_format(
         after->text, "  %.*s = getelementptr i8, ptr %%ha.s%c.%u, i64 0%.*s\n",
-        IR_ARGS(inst->def), second ? 'o' : 'b', number, IR_ARGS(debug_of(inst->line)));
+        IR_ARGS(inst->def), second ? 'o' : 'b', number, IR_ARGS(ir_debug(inst->line)));
     return true;
 }
 
@@ -586,28 +572,17 @@ put_all(struct after *after, struct ir_slice text)
     }
 }
 
-/* Where ir_fail lands. */
-static enum ha_status
-put_guarded(struct after *after, struct ir_slice text)
+static void
+run(struct ir_arena *arena, const struct ha_rewrite_request *request,
+    struct ha_bytes *text)
 {
-    if (setjmp(after->arena->escape) != 0) {
-        return after->arena->status;
-    }
-    put_all(after, text);
-    return HA_OK;
+    struct after after = {.arena = arena, .text = text};
+
+    put_all(&after, (struct ir_slice){request->ir, request->ir_size});
 }
 
 enum ha_status
 ha_shadow_after(const struct ha_rewrite_request *request, struct ha_bytes *text)
 {
-    struct ir_arena arena = {.stop = request->stop,
-                             .stop_context = request->stop_context};
-    struct after after = {.arena = &arena, .text = text};
-    enum ha_status status =
-        put_guarded(&after, (struct ir_slice){request->ir, request->ir_size});
-
-    ir_arena_release(&arena);
-    return status != HA_OK ? status
-           : text->failed  ? ha_error_set(HA_ERROR_MEMORY, "shadow: no memory")
-                           : HA_OK;
+    return ir_pass_run(run, "shadow", request, text);
 }

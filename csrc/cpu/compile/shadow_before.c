@@ -8,6 +8,7 @@
 #include "cpu/compile/ir_operand.h"
 #include "cpu/compile/ir_type.h"
 #include "cpu/compile/shadow_insert.h"
+#include "cpu/compile/ir_pass.h"
 
 #define NOUNDEF " noundef"
 #define DEPTH_MAX 8u  /* of calls and casts */
@@ -25,22 +26,6 @@ struct before {
     uint32_t function; /* number of the next one */
     uint32_t atomics;
 };
-
-/* ", !dbg !31" of the line. */
-static struct ir_slice
-debug_of(struct ir_slice line)
-{
-    size_t at = ir_find(line, ", !dbg !", 0);
-
-    if (at == SIZE_MAX) {
-        return ir_slice_of("");
-    }
-    size_t end = at + 8;
-    while (end < line.size && line.at[end] >= '0' && line.at[end] <= '9') {
-        end++;
-    }
-    return ir_part(line, at, end);
-}
 
 /* ---- arguments ---- */
 
@@ -236,7 +221,7 @@ put_store(struct before *before, struct ir_slice line, const struct ir_inst *ins
                      "  call void @__ha_shadow_computed(ptr %.*s, i64 %llu)%.*s, "
                      "!nosanitize !%u\n",
                      IR_ARGS(address.name), (unsigned long long)bytes,
-                     IR_ARGS(debug_of(inst->line)), before->metadata);
+                     IR_ARGS(ir_debug(inst->line)), before->metadata);
 }
 
 /* ---- atomic accesses ---- */
@@ -289,7 +274,7 @@ read_atomic(struct before *before, const struct ir_inst *inst, struct atomic *at
     *atomic = (struct atomic){
         .def = inst->def,
         .address = ir_part(parts[0], at + 1, parts[0].size),
-        .debug = debug_of(inst->line),
+        .debug = ir_debug(inst->line),
         .type = ir_type_at(before->arena, valued),
         .number = before->atomics++,
         .exchange = last == 2,
@@ -525,28 +510,17 @@ put_all(struct before *before, struct ir_slice text)
                      before->metadata);
 }
 
-/* Where ir_fail lands. */
-static enum ha_status
-put_guarded(struct before *before, struct ir_slice text)
+static void
+run(struct ir_arena *arena, const struct ha_rewrite_request *request,
+    struct ha_bytes *text)
 {
-    if (setjmp(before->arena->escape) != 0) {
-        return before->arena->status;
-    }
-    put_all(before, text);
-    return HA_OK;
+    struct before before = {.arena = arena, .text = text};
+
+    put_all(&before, (struct ir_slice){request->ir, request->ir_size});
 }
 
 enum ha_status
 ha_shadow_before(const struct ha_rewrite_request *request, struct ha_bytes *text)
 {
-    struct ir_arena arena = {.stop = request->stop,
-                             .stop_context = request->stop_context};
-    struct before before = {.arena = &arena, .text = text};
-    enum ha_status status =
-        put_guarded(&before, (struct ir_slice){request->ir, request->ir_size});
-
-    ir_arena_release(&arena);
-    return status != HA_OK ? status
-           : text->failed  ? ha_error_set(HA_ERROR_MEMORY, "shadow: no memory")
-                           : HA_OK;
+    return ir_pass_run(run, "shadow", request, text);
 }
