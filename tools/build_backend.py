@@ -16,7 +16,8 @@ ZIGLANG = "ziglang==0.15.2"
 _Settings = Mapping[str, Any] | None
 
 
-def _compiler() -> list[str]:
+def compiler_requirements() -> list[str]:
+    """What must be installed to compile: nothing, or ziglang."""
     if os.environ.get("CC"):
         return []
     found = shutil.which("gcc") or shutil.which("clang")
@@ -25,9 +26,15 @@ def _compiler() -> list[str]:
 
 def get_requires_for_build_wheel(config_settings: _Settings = None) -> list[str]:
     """Build requirements of a wheel."""
-    return build_meta.get_requires_for_build_wheel(config_settings) + _compiler()
+    return (
+        build_meta.get_requires_for_build_wheel(config_settings)
+        + compiler_requirements()
+    )
 
 
 def get_requires_for_build_editable(config_settings: _Settings = None) -> list[str]:
     """Build requirements of an editable install."""
-    return build_meta.get_requires_for_build_editable(config_settings) + _compiler()
+    return (
+        build_meta.get_requires_for_build_editable(config_settings)
+        + compiler_requirements()
+    )
