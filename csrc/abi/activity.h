@@ -154,6 +154,9 @@ struct ha_activity {
     int (*device_count)(void);
     /* 0, or -1 for no such device. */
     int (*agent)(int device, struct ha_activity_agent *agent);
+    /* Waits, for limit_ns at most, until every `end` was called of work that has ended
+     * by now: who waits for work may be ahead of it. */
+    void (*settle)(uint64_t limit_ns);
 };
 
 enum {

@@ -14,6 +14,8 @@
 #include "module/profiler_tool.h"
 #include "module/state.h"
 
+#define SETTLE_NS UINT64_C(500000000)
+
 enum {
     BATCH_EVENTS_MAX = 1 << 16,
     BUSY_STEP_MS = 1,
@@ -301,7 +303,19 @@ collector_deliver(PyObject *object, PyObject *Py_UNUSED(none))
     return PyErr_Occurred() ? NULL : PyLong_FromSsize_t(total);
 }
 
-/* Waits until the ends of all kernels and copies have come. */
+/* What is told of work that has ended; who waits for work may be ahead of it. */
+static void
+settle_ended(void)
+{
+    if (ha_tool->sdk->settle != NULL) {
+        Py_BEGIN_ALLOW_THREADS
+        ha_tool->sdk->settle(SETTLE_NS);
+        Py_END_ALLOW_THREADS
+    }
+}
+
+/* Waits until the ends of all kernels and copies have come: of those that have ended
+ * anyhow, of others for so long. */
 static PyObject *
 collector_settle(PyObject *object, PyObject *argument)
 {
@@ -310,6 +324,7 @@ collector_settle(PyObject *object, PyObject *argument)
     if (seconds == -1.0 && PyErr_Occurred()) {
         return NULL;
     }
+    settle_ended();
     uint64_t end = ha_clock_ns() + (uint64_t)((seconds > 0 ? seconds : 0) * 1e9);
     while (look(object).open > 0 && ha_clock_ns() < end) {
         Py_BEGIN_ALLOW_THREADS(void)

@@ -2,6 +2,7 @@
 #include "rocprofiler/activity.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -449,6 +450,17 @@ ha_activity_drain(void)
 
     if (activity != NULL && activity->drain != NULL) {
         activity->drain();
+    }
+}
+
+void
+hipadapt_rocprofiler_settle(uint64_t limit_ns)
+{
+    const struct ha_activity *activity = atomic_load(&subscribed);
+
+    if (activity != NULL &&
+        activity->size >= offsetof(struct ha_activity, settle) + sizeof(void *)) {
+        activity->settle(limit_ns);
     }
 }
 

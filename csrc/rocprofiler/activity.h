@@ -38,7 +38,11 @@ HA_SDK_EXPORT int hipadapt_rocprofiler_work_status(const void *work);
 HA_SDK_EXPORT void
 hipadapt_rocprofiler_host_functions(void (*told)(const struct ha_host_function *));
 
-/* Waits until the device has reported all that it has finished. */
+/* Waits, for limit_ns at most, until tools were told of all work that has ended by now.
+ */
+HA_SDK_EXPORT void hipadapt_rocprofiler_settle(uint64_t limit_ns);
+
+/* Waits until the device has no work left, and has reported all of it. */
 void ha_activity_drain(void);
 
 #endif

@@ -132,6 +132,7 @@ find(struct ha_sdk *sdk)
     *(void **)&sdk->work_status =
         own_symbol(sdk->path, "hipadapt_rocprofiler_work_status");
     *(void **)&sdk->host_functions = own_symbol(sdk->path, HA_HOST_FUNCTIONS_TELL);
+    *(void **)&sdk->settle = own_symbol(sdk->path, "hipadapt_rocprofiler_settle");
     *(void **)&sdk->fill_bytes =
         own_symbol(sdk->path, "hipadapt_rocprofiler_fill_bytes");
     *(void **)&sdk->launch_form =

@@ -32,6 +32,9 @@ struct ha_sdk {
     int (*work_status)(const void *work);
     uint64_t (*fill_bytes)(const void *launch);
     uint64_t (*launch_form)(const void *launch);
+    /* Waits until all was told of work that has ended, for limit_ns at most; NULL:
+     * AMD's doesn't. */
+    void (*settle)(uint64_t limit_ns);
     /* Tells host functions; NULL: AMD's doesn't. */
     ha_host_functions_tell *host_functions;
     char path[1024];

@@ -88,7 +88,8 @@ class Trace(Owner):
         Parameters
         ----------
         wait : float
-            Seconds at most to wait for kernels and copies that have not ended.
+            Seconds at most to wait for kernels and copies that have not ended.  Those
+            that have ended are there in any case.
         """
         self._collector.settle(wait)
         return self._collector.deliver()

@@ -77,4 +77,5 @@ const struct ha_activity ha_activity_table = {
     .drain = drain,
     .device_count = device_count,
     .agent = agent,
+    .settle = ha_tickets_wait,
 };

@@ -13,7 +13,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { WORD_BYTES = 300, RECORD_MS = 20 };
+enum { WORD_BYTES = 300, SETTLE_MS = 500 };
 
 EXPORT const char *
 hipadapt_verbose_error_text(void)
@@ -95,6 +95,7 @@ hipadapt_verbose_set(const char *words)
         status = ha_recorder_need(0); /* the library makes all contexts together */
     }
     if (status == HA_OK) {
+        ha_verbose_watch_settle(SETTLE_MS); /* what has ended by now has its line */
         status = ha_verbose_switch(wanted);
     }
     return result_of(status);
@@ -111,6 +112,7 @@ hipadapt_verbose_output(const char *file, int timestamp)
     if (is_forked(function)) {
         return HIPADAPT_VERBOSE_FORKED;
     }
+    ha_verbose_watch_settle(SETTLE_MS);
     return result_of(ha_line_writer_to(file, timestamp != 0));
 }
 
@@ -120,8 +122,7 @@ hipadapt_verbose_flush(unsigned milliseconds)
     if (is_forked("hipadapt_verbose_flush")) {
         return HIPADAPT_VERBOSE_FORKED;
     }
-    /* A program that has waited for work may be ahead of the record of its end. */
-    ha_verbose_watch_wait(milliseconds < RECORD_MS ? milliseconds : RECORD_MS);
+    ha_verbose_watch_settle(milliseconds < SETTLE_MS ? milliseconds : SETTLE_MS);
     if (!ha_line_writer_flush(milliseconds)) {
         (void)ha_error_set(HA_ERROR_SYSTEM,
                            "hipadapt_verbose_flush: nobody reads the lines");

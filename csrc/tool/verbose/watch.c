@@ -23,6 +23,7 @@
 enum {
     WATERMARK = 4096,
     ROOM = 1 << 17, /* 16 MiB */
+    RECORD_MS = 20, /* in which AMD's library tells of an end */
 };
 
 enum context { WORK, CALLS, MARKERS, CONTEXTS };
@@ -477,6 +478,16 @@ ha_verbose_watch_wait(unsigned ms)
             return;
         }
         (void)nanosleep(&pause, NULL);
+    }
+}
+
+void
+ha_verbose_watch_settle(unsigned ms)
+{
+    if (ha_sdk.settle != NULL) {
+        ha_sdk.settle(ms * UINT64_C(1000000));
+    } else { /* this waits for what is running, too */
+        ha_verbose_watch_wait(ms < RECORD_MS ? ms : RECORD_MS);
     }
 }
 

@@ -21,6 +21,10 @@ enum ha_status ha_verbose_watch_switch(unsigned wanted);
 /* Waits until no work is on its way, for `ms` at most. */
 void ha_verbose_watch_wait(unsigned ms);
 
+/* A program that has waited for work may be ahead of what is told of its end: waits for
+ * that, for `ms` at most. */
+void ha_verbose_watch_settle(unsigned ms);
+
 /* Whether there are contexts. */
 bool ha_verbose_watch_is_there(void);
 
