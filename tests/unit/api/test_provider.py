@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
+import hipadapt
 from tests.conftest import Run
 
 
@@ -142,3 +144,35 @@ def test_checks_are_refused_on_other_libraries(fake: Run) -> None:
         except RuntimeError as error:
             assert "checks run on the CPU device, and HIP is" in str(error), error
     """)
+
+
+def test_two_hipadapts_in_one_process_do_not_share_a_device(
+    run_python: Run, tmp_path: Path
+) -> None:
+    package = Path(hipadapt.__file__).parent
+    shutil.copytree(package, tmp_path / "hipadapt")
+
+    run_python(
+        f"""
+        import sys
+        import hipadapt
+        from hipadapt import hip
+        assert hip.hipGetDeviceCount() == (0, 1)
+
+        first = {{n: m for n, m in sys.modules.items() if n.split(".")[0] == "hipadapt"}}
+        for name in first:
+            del sys.modules[name]
+        sys.path.insert(0, {str(tmp_path)!r})
+        from hipadapt import hip as other
+        assert other.__file__.startswith({str(tmp_path)!r})
+        try:
+            other.hipGetDeviceCount()
+        except RuntimeError as error:
+            assert "the CPU device of another hipadapt" in str(error), error
+            assert {str(package)!r} in str(error), error
+        else:
+            raise AssertionError("two devices in one process")
+
+        assert hip.hipGetDeviceCount() == (0, 1), "the first one goes on"
+        """
+    )
