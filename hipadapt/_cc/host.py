@@ -8,13 +8,16 @@ gcc (libstdc++), with gcc's own linker, where g++ is installed; else, or with
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import platform
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +29,7 @@ PACKAGE = Path(__file__).resolve().parent.parent
 INCLUDE = PACKAGE / "include"
 STD = INCLUDE / "hipadapt" / "std"  # before the C++ library, for HIP
 LIBRARY = PACKAGE / "_lib" / "libhipadapt_cpu.so"
+ROOM = 1 << 20  # bytes that a small program and its traces in caches need
 
 
 class Failed(Exception):
@@ -73,6 +77,19 @@ def output_of(command: list[str]) -> str:
     if done.returncode != 0:
         raise Failed(f"exit status {done.returncode} of {shlex.join(command)}")
     return done.stdout
+
+
+def full_disks(output: str) -> str:
+    """What of the places that are written to has no room left, for a message."""
+    caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    places = [os.path.dirname(os.path.abspath(output)), tempfile.gettempdir(), caches]
+    full = []
+    for place in dict.fromkeys(places):
+        with contextlib.suppress(OSError):
+            room = os.statvfs(place)
+            if room.f_bavail * room.f_frsize < ROOM:
+                full.append(place)
+    return "".join(f"; no space is left in {place}" for place in full)
 
 
 @dataclass
@@ -135,6 +152,9 @@ class Host:
             status = stop.run(command)
         except OSError as error:
             raise Failed(f"cannot run {command[0]}: {error}") from None
+        if status < 0 and not stop.stopped.is_set():
+            name = signal.Signals(-status).name
+            raise Failed(f"{name} has ended {shlex.join(command[:3])}")
         if status != 0 or stop.stopped.is_set():
             raise Failed(f"exit status {status} of {command[0]}", quiet=True)
 
@@ -168,7 +188,13 @@ class Host:
         else:
             linker = [shutil.which("g++") or "g++"]
         run_path = f"-Wl,-rpath,{LIBRARY.parent}"
-        self.run([*linker, *objects, *flags, str(LIBRARY), run_path, "-ldl"])
+        try:
+            self.run([*linker, *objects, *flags, str(LIBRARY), run_path, "-ldl"])
+        except Failed as failure:
+            if stop.stopped.is_set():
+                raise
+            # Ziglang's linker says nothing where it cannot write.
+            raise Failed(f"linking: {failure}{full_disks(flags[-1])}") from None
 
     def archive(self, objects: list[str], output: str) -> None:
         """Makes a static library of objects, in place of an older one."""

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def cc(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def cc(
+    folder: Path, *words: str, before: Callable[[], None] | None = None
+) -> subprocess.CompletedProcess[str]:
     settings = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.run(
         [sys.executable, "-m", "hipadapt", "cc", *words],
@@ -51,6 +54,7 @@ def cc(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         text=True,
         timeout=300,
         env=settings,
+        preexec_fn=before,
     )
 
 
