@@ -26,11 +26,6 @@ FOLDER = ROOT / "build" / "threads"
 NONE_HERE = 3
 PACKAGES = ("numpy", "pytest", "pytest-xdist", "hypothesis", "pytest-run-parallel")
 IS_FREE = "import sys; sys.exit(sys._is_gil_enabled())"
-BUILD = """
-from tools import native
-core = native.build(native.extension(), native.compiler())
-native.install(core, native.ROOT / "hipadapt" / core.name)
-"""
 AT_ONCE = ["--parallel-threads=4", "--iterations=2", "tests/threads/test_shared.py"]
 SETS = ["tests/threads", "tests/unit/adapters", "tests/unit/api", "tests/unit/objects"]
 
@@ -57,7 +52,7 @@ def environment_of(found: str) -> Path:
     # What kernels are compiled with is in the package of one version.
     pip = [str(python), "-m", "pip", "install", "-q", *PACKAGES, ZIGLANG]
     subprocess.run(pip, check=True)
-    subprocess.run([str(python), "-c", BUILD], cwd=ROOT, check=True)
+    subprocess.run([str(python), "-m", "tests.threads.build"], cwd=ROOT, check=True)
     return python
 
 
