@@ -18,6 +18,7 @@
 #include "api/pending.h"
 #include "api/provider.h"
 #include "module/kernel_arguments.h"
+#include "module/thread_kept.h"
 #include "module/verbose.h"
 
 #define SMALL_BYTES 512
@@ -287,6 +288,61 @@ read_extent(struct ha_api *api, PyObject *object, const struct ha_where *where,
     return ha_arg_uint(&api->types, object, where, &extent[0]);
 }
 
+/* ---- life ---- */
+
+static void
+config_free(PyObject *self)
+{
+    Py_CLEAR(((struct config *)self)->kernel);
+    PyObject_GC_Del(self);
+}
+
+/* A configuration of this kernel, with nothing set, or NULL with an exception. */
+static struct config *
+config_make(PyTypeObject *type, struct ha_kernel *kernel)
+{
+#ifdef Py_GIL_DISABLED
+    struct config *kept = (struct config *)ha_thread_keep(NULL, config_free);
+
+    if (kept != NULL && kept->kernel == kernel) {
+        kept->shared = 0;
+        (void)PyObject_Init((PyObject *)kept, type);
+        PyObject_GC_Track(kept);
+        return kept;
+    }
+    if (kept != NULL) {
+        config_free((PyObject *)kept);
+    }
+#endif
+    struct config *config = (struct config *)type->tp_alloc(type, 0);
+
+    if (config != NULL) {
+        config->call = config_call;
+        config->kernel = (struct ha_kernel *)Py_NewRef(kernel);
+    }
+    return config;
+}
+
+/* Threads that launch another one's kernel would take turns to count references to it,
+ * at each kernel[...]: so each of them keeps the last of its configurations. */
+static void
+config_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+
+    PyObject_GC_UnTrack(self);
+    Py_CLEAR(((struct config *)self)->stream);
+#ifdef Py_GIL_DISABLED
+    if (!ha_is_own((PyObject *)((struct config *)self)->kernel)) {
+        self = ha_thread_keep(self, config_free);
+    }
+#endif
+    if (self != NULL) {
+        config_free(self);
+    }
+    Py_DECREF(type);
+}
+
 PyObject *
 ha_launch_config_new(PyObject *self, PyObject *key)
 {
@@ -305,12 +361,10 @@ ha_launch_config_new(PyObject *self, PyObject *key)
     if (type == NULL) {
         return PyErr_Format(PyExc_RuntimeError, "%s: the interpreter is ending", name);
     }
-    struct config *config = (struct config *)type->tp_alloc(type, 0);
+    struct config *config = config_make(type, kernel);
     if (config == NULL) {
         return NULL;
     }
-    config->call = config_call;
-    config->kernel = (struct ha_kernel *)Py_NewRef(self);
     if (read_extent(kernel->api, PyTuple_GET_ITEM(key, 0), &grid, config->grid) < 0 ||
         read_extent(kernel->api, PyTuple_GET_ITEM(key, 1), &block, config->block) < 0 ||
         (count > 2 && ha_arg_uint(&kernel->api->types, PyTuple_GET_ITEM(key, 2),
@@ -339,17 +393,6 @@ config_clear(PyObject *self)
 {
     Py_CLEAR(((struct config *)self)->stream);
     return 0;
-}
-
-static void
-config_dealloc(PyObject *self)
-{
-    PyTypeObject *type = Py_TYPE(self);
-    PyObject_GC_UnTrack(self);
-    Py_CLEAR(((struct config *)self)->stream);
-    Py_CLEAR(((struct config *)self)->kernel);
-    type->tp_free(self);
-    Py_DECREF(type);
 }
 
 static PyObject *

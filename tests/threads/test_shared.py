@@ -12,6 +12,8 @@ from __future__ import annotations
 import ctypes
 import gc
 import re
+import weakref
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -246,6 +248,31 @@ def test_kernel_when_many_threads_launch_it_runs_each_time(add: Any) -> None:
 
     in_threads(6, launch_all)
     assert sums == [[100.0] * LANES] * 6
+
+
+def test_kernel_when_threads_have_launched_it_ends_with_them() -> None:
+    source = 'extern "C" __global__ void {}(float *x) {{ x[threadIdx.x] += 1; }}'
+    kernels = [hipadapt.compile_kernel(source.format(name), name) for name in "pq"]
+    gone = [weakref.ref(kernel) for kernel in kernels]
+    x = hipadapt.zeros(LANES, "float32")
+
+    def launch(shared: list[Any], turns: list[int]) -> None:
+        for turn in turns:
+            for shape in (1, 1), (1, LANES):
+                config = shared[turn][shape]
+                config(x)
+                assert (config.grid, config.block) == ((1, 1, 1), (shape[1], 1, 1))
+                assert (config.shared, config.stream) == (0, None)
+                assert shared[turn][1, 1, 16].shared == 16
+                del config
+
+    in_threads(3, partial(launch, kernels, [0, 0, 1, 0, 1, 1]))
+    hipadapt.Device().synchronize()
+    kernels.clear()
+    gc.collect()
+
+    assert [reference() for reference in gone] == [None, None]
+    assert x.get().tolist()[1] == 3 * 6
 
 
 def test_array_when_it_is_closed_while_threads_launch_is_used_or_refused(
