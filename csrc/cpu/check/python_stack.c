@@ -75,6 +75,41 @@ rewrite(char *dump, char *text, size_t bytes)
     return used;
 }
 
+/* The folder of the Python package that this library is in the _lib of, with a slash
+ * behind it; empty without one. */
+static void
+own_package(char *folder, size_t bytes)
+{
+    Dl_info info;
+    const char *end = NULL;
+
+    if (dladdr(&dump_lock, &info) != 0 && info.dli_fname != NULL) {
+        end = strstr(info.dli_fname, "/_lib/");
+    }
+    int length = end != NULL ? (int)(end + 1 - info.dli_fname) : 0;
+    (void)snprintf(folder, bytes, "%.*s", length, length > 0 ? info.dli_fname : "");
+}
+
+size_t
+ha_python_stack_of_program(char *text, size_t bytes)
+{
+    char package[1024];
+    size_t kept = 0;
+
+    own_package(package, sizeof package);
+    size_t own = strlen(package);
+    for (size_t at = 0, next; at < bytes; at = next) {
+        const char *end = memchr(text + at, '\n', bytes - at);
+        next = end != NULL ? (size_t)(end + 1 - text) : bytes;
+        if (own > 0 && next - at > own && memcmp(text + at, package, own) == 0) {
+            continue;
+        }
+        memmove(text + kept, text + at, next - at);
+        kept += next - at;
+    }
+    return kept;
+}
+
 /* Lock held; -1 without one. */
 static int
 open_dump(void)

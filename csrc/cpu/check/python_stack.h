@@ -15,4 +15,8 @@
  * bytes, 0 if there are none.  Needs: the thread holds no lock of ours. */
 size_t ha_python_stack(char *text, size_t bytes);
 
+/* Takes out lines of our own package, which the program has called; the bytes that are
+ * left. */
+size_t ha_python_stack_of_program(char *text, size_t bytes);
+
 #endif

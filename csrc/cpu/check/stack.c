@@ -270,7 +270,8 @@ ha_check_stack_take(void)
     if (bytes == 0) {
         bytes = ha_python_stack(lines, sizeof lines);
     }
-    key.line_bytes = (uint32_t)(bytes < sizeof lines ? bytes : 0);
+    bytes = bytes < sizeof lines ? bytes : 0;
+    key.line_bytes = (uint32_t)ha_python_stack_of_program(lines, bytes);
     *thread = before; /* the binding may have called HIP */
     int depth = backtrace(key.frames, DEPTH_MAX);
     key.depth = depth > 0 ? (uint32_t)depth : 0;

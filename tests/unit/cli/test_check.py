@@ -85,6 +85,35 @@ def test_a_finding_is_shown_and_changes_the_status(program: str) -> None:
     ]
 
 
+PYTHON = """
+import hipadapt
+
+def make():
+    return hipadapt.zeros(64, dtype="int32")
+
+touch = hipadapt.compile_kernel(
+    'extern "C" __global__ void touch(int *x) { x[threadIdx.x] = 1; }', "touch"
+)
+touch[1, 65](make())
+hipadapt.Device().synchronize()
+"""
+
+
+def test_stack_of_an_allocation_is_that_of_the_program(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(PYTHON)
+
+    done = check("--kinds", "memory", "--", sys.executable, path)
+
+    assert done.returncode == FOUND, done.stderr
+    begin = done.stderr.index("  allocated by hipMalloc\n")
+    assert done.stderr[begin:].splitlines()[1:4] == [
+        f"      {path}:5 in make",
+        f"      {path}:10 in <module>",
+        f"  advice: {KINDS['out-of-bounds'].advice}",
+    ]
+
+
 def test_without_findings_the_status_is_the_program_s(program: str) -> None:
     done = check("--kinds", "race, memory", "--", program, "clean")
 
