@@ -19,7 +19,8 @@ from IPython.core.magic_arguments import (
 )
 
 from . import Device, Kernel, Module, Program, check, current_stream
-from ._check.kinds import CHECKS, OPTIONS
+from ._check.here import HERE
+from ._check.kinds import OPTIONS
 from .errors import HiprtcError
 
 if TYPE_CHECKING:
@@ -318,7 +319,7 @@ def _complete_hip_time(shell: Any, event: Any) -> list[str]:
 
 def _complete_hip_check(shell: Any, event: Any) -> list[str]:
     """Words of ``%%hip_check`` for the tab key."""
-    return ["all", *CHECKS, *OPTIONS]
+    return ["all", *HERE, *OPTIONS]
 
 
 def load(shell: InteractiveShell) -> None:

@@ -18,6 +18,7 @@ from typing import TextIO
 
 from .._check.finding import Finding
 from .._check.findings import again_lines
+from .._check.here import HERE, refusal
 from .._check.kinds import CHECKS, OPTIONS
 from .._check.pools import separate
 from .._check.read import Reader
@@ -44,20 +45,19 @@ _STEP_S = 0.05  # between looks at the file
 def words_of(text: str) -> str:
     """Argument type: words of HIPADAPT_CHECK."""
     words = [word.strip() for word in text.split(",") if word.strip()]
-    known = [*CHECKS, "all", *OPTIONS]
-    for word in words:
-        if word not in known:
-            raise argparse.ArgumentTypeError(
-                f"{word!r} is no kind of check; there are {', '.join(known)}"
-            )
+    for why in filter(None, map(refusal, words)):
+        raise argparse.ArgumentTypeError(why)
     if not words:
-        raise argparse.ArgumentTypeError(f"needs some of {', '.join(known)}")
+        raise argparse.ArgumentTypeError(
+            f"needs some of {', '.join([*HERE, 'all', *OPTIONS])}"
+        )
     return ",".join(words)
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Arguments."""
-    rows = [*CHECKS.items(), ("all", "these five"), *OPTIONS.items()]
+    checks = [(word, CHECKS[word]) for word in HERE]
+    rows = [*checks, ("all", "all of these"), *OPTIONS.items()]
     parser.add_argument(
         "--kinds",
         type=words_of,

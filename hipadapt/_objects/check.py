@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, overload
 from .. import _core, errors
 from .._check.finding import Finding
 from .._check.findings import Findings, Summary
-from .._check.kinds import BITS, CHECKS, OPTIONS
+from .._check.here import HERE, refusal
+from .._check.kinds import BITS
 from .._check.pools import pause
 from .._check.read import Reader
 
@@ -41,14 +42,11 @@ os.register_at_fork(after_in_child=_forked)
 
 
 def _expanded(words: str) -> frozenset[str]:
-    """Words between commas; `all` is five."""
+    """Words between commas; `all` is what there is on this machine."""
     given = {word.strip(" \t") for word in words.split(",")} - {""}
-    for word in sorted(given - BITS.keys() - {"all"}):
-        raise ValueError(
-            f"hipadapt.check: argument 'kinds': {word!r} is no kind of check; there "
-            f"are {', '.join(CHECKS)}, all, {', '.join(OPTIONS)}"
-        )
-    return frozenset([*(given - {"all"}), *(CHECKS if "all" in given else ())])
+    for why in filter(None, map(refusal, sorted(given))):
+        raise ValueError(f"hipadapt.check: argument 'kinds': {why}")
+    return frozenset([*(given - {"all"}), *(HERE if "all" in given else ())])
 
 
 def _current() -> frozenset[str]:

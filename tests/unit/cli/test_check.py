@@ -370,3 +370,17 @@ def test_notebooks_show_texts_as_texts(program: str, tmp_path: Path) -> None:
     assert "<script>" not in shown
     assert "<i>" not in shown
     assert "a<b>" not in shown
+
+
+def test_kind_of_another_machine_is_refused(tmp_path: Path) -> None:
+    other = tmp_path / "sitecustomize.py"
+    other.write_text("import platform; platform.machine = lambda: 'aarch64'\n")
+    environment = {"PYTHONPATH": f"{tmp_path}:{ROOT}"}
+
+    done = check("--kinds", "nan", "--", "true", environment=environment)
+    text = " ".join(check("--help", environment=environment).stdout.split())
+
+    assert done.returncode == 2
+    assert "'nan' is checked on x86_64 only; here there are memory, race" in done.stderr
+    assert "sync: barriers" in text
+    assert "nan:" not in text

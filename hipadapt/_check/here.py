@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+"""What can be checked on this machine."""
+
+from __future__ import annotations
+
+from platform import machine
+
+from .kinds import CHECKS, OPTIONS
+
+_ONLY = {"nan": "x86_64"}  # by traps of the processor
+
+HERE: tuple[str, ...] = tuple(
+    word for word in CHECKS if _ONLY.get(word, machine()) == machine()
+)
+"""Words of checks; ``all`` is these."""
+
+
+def refusal(word: str) -> str | None:
+    """Why this is no check on this machine, or None: it is one, or an option."""
+    known = ", ".join([*HERE, "all", *OPTIONS])
+    if word in HERE or word in OPTIONS or word == "all":
+        return None
+    if word in _ONLY:
+        return f"{word!r} is checked on {_ONLY[word]} only; here there are {known}"
+    return f"{word!r} is no kind of check; there are {known}"
