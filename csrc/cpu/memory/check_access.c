@@ -251,6 +251,13 @@ learn_variable(const struct access *access, uint64_t bytes)
     }
 }
 
+__attribute__((noreturn)) static void
+quit_wild(const struct access *access)
+{
+    quit(access, writes(access) ? "a write to memory that HIP does not know"
+                                : "a read of memory that HIP does not know");
+}
+
 /* Behind what is told, memory must be there that the access may hit. */
 static void
 quit_if_far(const struct access *access)
@@ -389,6 +396,29 @@ remember(const struct access *access, const struct ha_checked_range *range,
     known->ranges[place].end = range->begin + range->bytes;
 }
 
+/* Freed by a call of hipFreeAsync that came after the launch: whether it is freed
+ * before the access is for threads to decide.  The check of races goes by the calls. */
+static bool
+is_freed_later(const struct access *access, const struct ha_checked_range *range)
+{
+    return range->freed && range->free_number > access->runner->group->launch->frees &&
+           (ha_check_kinds() & HA_CHECK_RACE) != 0 &&
+           lies_in(access, range->begin, range->bytes);
+}
+
+/* By hipFreeAsync: the check of races tells whether the access was ordered before it. */
+static bool
+was_freed(const struct access *access)
+{
+    struct ha_checked_range range;
+
+    ha_runner_busy(access->runner);
+    (void)ha_checked_find(access->at, access->size, &range);
+    ha_runner_idle(access->runner);
+    return range.freed && range.free_number != 0 &&
+           lies_in(access, range.begin, range.bytes);
+}
+
 /* By the allocation that the address was computed from.  True: that says all, and
  * *right is the answer. */
 static bool
@@ -408,6 +438,10 @@ check_root(const struct access *access, bool *right)
     }
     if (alive && lies_in(access, range.begin, range.bytes)) {
         remember(access, &range, changes);
+        *right = true;
+        return true;
+    }
+    if (is_freed_later(access, &range)) {
         *right = true;
         return true;
     }
@@ -449,6 +483,9 @@ check_memory(const struct access *access)
         remember(access, &range, changes);
         return true;
     }
+    if (is_freed_later(access, &range)) {
+        return true;
+    }
     if (!is_beside_block(access, &range) &&
         ha_access_allowed((const void *)access->at, access->size, &beside)) {
         return true;
@@ -456,8 +493,7 @@ check_memory(const struct access *access)
     enum ha_check_what what = ha_checked_what(access->at, access->size);
     report_memory(access, what, access->at, access->size);
     if (what == HA_FOUND_UNKNOWN_MEMORY) {
-        quit(access, writes(access) ? "a write to memory that HIP does not know"
-                                    : "a read of memory that HIP does not know");
+        quit_wild(access);
     }
     return false;
 }
@@ -493,22 +529,19 @@ check_bounds(const struct access *access)
 
 /* Where bounds are not asked for: a pointer must not lead into the checks' own memory.
  */
-static void
-check_wild(const struct access *access)
+static bool
+is_wild(const struct access *access)
 {
     bool beside, pointer = access->site->root == HA_ROOT_POINTER ||
                            access->site->root == HA_ROOT_UNKNOWN;
 
     if (!pointer || is_on_stack(access)) {
-        return;
+        return false;
     }
     ha_runner_busy(access->runner);
     bool allowed = ha_access_allowed((const void *)access->at, access->size, &beside);
     ha_runner_idle(access->runner);
-    if (!allowed) {
-        quit(access, writes(access) ? "a write to memory that HIP does not know"
-                                    : "a read of memory that HIP does not know");
-    }
+    return !allowed;
 }
 
 static void
@@ -604,23 +637,24 @@ is_narrow(uint32_t what)
            scope == HA_SITE_SCOPE_LANE;
 }
 
-/* A compare-and-swap that is not going to swap only reads. */
+/* A compare-and-swap that is not going to swap only reads; of memory that may have gone
+ * nobody knows. */
 static bool
-will_write(const struct access *access)
+will_write(const struct access *access, bool gone)
 {
     return writes(access) &&
-           ((access->site->what & HA_SITE_EXCHANGE) == 0 ||
+           ((access->site->what & HA_SITE_EXCHANGE) == 0 || gone ||
             memcmp((const void *)access->at, &access->value, access->size) == 0);
 }
 
 static void
-check_race(const struct access *access)
+check_race(const struct access *access, bool gone)
 {
     struct ha_runner *runner = access->runner;
     struct ha_launch *launch = runner->group->launch;
     uint32_t what = access->site->what;
     struct ha_race_other others[HA_RACE_OTHERS];
-    bool writes = will_write(access);
+    bool writes = will_write(access, gone);
     const struct ha_race_access told = {
         .at = access->at,
         .bytes = access->size,
@@ -709,7 +743,7 @@ told_access(const void *address, uint64_t size, const struct ha_check_site *site
                                   .site = site,
                                   .root = (uintptr_t)root,
                                   .value = value};
-    bool fence = (site->what & HA_SITE_FENCE) != 0, right = true;
+    bool fence = (site->what & HA_SITE_FENCE) != 0, right = true, wild = false;
     bool unwritten = (site->what & HA_SITE_UNWRITTEN) != 0;
 
     if ((size == 0 && !fence && !unwritten) || access.known == NULL) {
@@ -728,10 +762,15 @@ told_access(const void *address, uint64_t size, const struct ha_check_site *site
         check_alignment(&access);
         right = check_bounds(&access);
     } else if (!fence) {
-        check_wild(&access);
+        wild = is_wild(&access);
     }
-    if (right && runner->group->launch->checks != NULL && !is_private(&access)) {
-        check_race(&access);
+    /* Who frees memory races with who still uses it. */
+    if ((right || was_freed(&access)) && runner->group->launch->checks != NULL &&
+        !is_private(&access)) {
+        check_race(&access, wild || !right);
+    }
+    if (wild) {
+        quit_wild(&access);
     }
 }
 

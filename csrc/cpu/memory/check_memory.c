@@ -39,6 +39,7 @@ static struct {
     _Atomic uint64_t count;   /* records in `root`; written under the lock */
     _Atomic uint64_t pending; /* of them; the same, as is the next one */
     _Atomic uint64_t changes;
+    _Atomic uint64_t frees; /* calls of hipFreeAsync */
 } checked = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- records; lock held ---- */
@@ -336,6 +337,7 @@ ha_checked_pending(const void *base, uint64_t stream)
     if (record != NULL) {
         set_pending(record, true);
         record->stream = stream;
+        record->free_number = atomic_fetch_add(&checked.frees, 1) + 1;
         set_freed_by(record);
     }
     pthread_mutex_unlock(&checked.lock);
@@ -351,6 +353,7 @@ ha_checked_unpending(const void *base)
     struct ha_record *record = alive_at(base);
     if (record != NULL) {
         set_pending(record, false);
+        record->free_number = 0;
         record->freed = NULL;
         record->freed_by = NULL;
     }
@@ -368,6 +371,7 @@ ha_checked_freed(const void *base, uint64_t kept_bytes)
     if (record != NULL) {
         if (!record->pending) {
             set_freed_by(record);
+            record->free_number = 0;
         }
         set_pending(record, false);
         record->marked = false;
@@ -386,6 +390,12 @@ ha_checked_freed(const void *base, uint64_t kept_bytes)
     ha_shadow_remove((uintptr_t)base);
 }
 
+uint64_t
+ha_checked_frees(void)
+{
+    return atomic_load_explicit(&checked.frees, memory_order_relaxed);
+}
+
 bool
 ha_checked_any_pending(void)
 {
@@ -402,6 +412,7 @@ ha_checked_rest(const void *base)
     struct ha_record *record = alive_at(base);
     if (record != NULL) {
         set_freed_by(record);
+        record->free_number = 0;
         record->kept_bytes = 0;
         set_state(record, HA_RECORD_KEPT);
         note_change();
@@ -677,7 +688,8 @@ ha_checked_find(uintptr_t at, uint64_t bytes, struct ha_checked_range *range)
                                        .space = record.space,
                                        .device = record.device,
                                        .freed = record.space != HA_SPACE_UNKNOWN &&
-                                                record.state != HA_RECORD_ALIVE};
+                                                record.state != HA_RECORD_ALIVE,
+                                       .free_number = record.free_number};
     return inside;
 }
 

@@ -50,6 +50,7 @@ struct ha_checked_range {
     enum ha_check_space space; /* UNKNOWN: no memory is near */
     int device;
     bool freed;
+    uint64_t free_number; /* of the call of hipFreeAsync (ha_checked_frees), or 0 */
 };
 
 /* Whether all of the bytes are in one allocation that is alive, which `range` then is;
@@ -98,6 +99,9 @@ void ha_checked_owned(const void *base);
 /* hipFreeAsync was called for it, or that did not come about. */
 void ha_checked_pending(const void *base, uint64_t stream);
 void ha_checked_unpending(const void *base);
+
+/* How often hipFreeAsync was called for memory that is remembered.  No lock. */
+uint64_t ha_checked_frees(void);
 
 /* Whether there is memory that hipFreeAsync was called for and that is not freed yet.
  * No lock. */

@@ -33,6 +33,7 @@ struct ha_record {
     bool told;             /* there is a finding about it */
     bool marked;           /* parts of it are allocations of their own */
     uint64_t stream;       /* `pending`: of which stream */
+    uint64_t free_number;  /* of the call of hipFreeAsync, or 0 */
     const char *name;      /* of a variable, or NULL; for the life of the process */
     const char *allocated; /* constant text, as is `freed`; may be NULL */
     const char *freed;

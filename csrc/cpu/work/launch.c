@@ -22,6 +22,7 @@
 #include "cpu/exec/multi_grid.h"
 #include "cpu/memory/check_access.h"
 #include "cpu/memory/check_deed.h"
+#include "cpu/memory/check_memory.h"
 #include "cpu/memory/shadow.h"
 #include "cpu/module/explain.h"
 #include "cpu/module/module.h"
@@ -577,6 +578,7 @@ ha_launch_op(struct ha_function *function, const struct ha_launch_request *reque
     launch->checks = NULL;
     launch->numbers = NULL;
     launch->shadowed = false;
+    launch->frees = ha_checked_frees();
     launch->checked = ha_check_launch_wanted(function->kernel);
     if (launch->checked && (request->cooperative || !ha_launch_may_prove(function))) {
         op->helpers = 0; /* so that what is found does not depend on threads */

@@ -73,6 +73,14 @@ drain(void)
     finish();
 }
 
+static uint64_t settle_limit_ns;
+
+static void
+settle(uint64_t limit_ns)
+{
+    settle_limit_ns = limit_ns;
+}
+
 static int
 device_count(void)
 {
@@ -93,7 +101,7 @@ agent(int device, struct ha_activity_agent *told)
 }
 
 static const struct ha_activity activity = {sizeof activity, subscribe, drain,
-                                            device_count, agent};
+                                            device_count,    agent,     settle};
 
 static void
 start_device(int (*initialize)(void), void (*finalize)(void))
@@ -297,6 +305,8 @@ queued_work_is_told_before_finalize(void)
     launch();
     hipadapt_rocprofiler_finalize();
     CHECK(drains >= 1);
+    hipadapt_rocprofiler_settle(7);
+    CHECK_EQUAL(settle_limit_ns, 7);
     CHECK_EQUAL(completes, 3);
 }
 

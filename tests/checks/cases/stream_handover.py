@@ -123,6 +123,68 @@ def free_while_another_stream_reads(t: Twin) -> Iterator[Check]:
 
 
 @pair(
+    "The memory is freed before the work begins that was launched before it.",
+    """
+extern "C" __global__ void make(int *x)
+{
+    x[threadIdx.x] = 3;
+}
+extern "C" __global__ void use(const int *x, int *y)
+{
+    y[threadIdx.x] = x[threadIdx.x]; // FIND race read global kernel=use
+}
+""",
+)
+def free_before_work_that_was_launched_before(t: Twin) -> Iterator[Check]:
+    y, first, second, freed = t.zeros(32), t.stream(), t.stream(), threading.Event()
+    x = int(ok(hip.hipMallocAsync(SIZE, first)))
+    t.go(1, 32, x, kernel="make", stream=first)
+    t.after(first, second)
+    if t.wrong:
+        ok(hip.hipLaunchHostFunc(second, lambda data: freed.wait(60), None))
+    t.go(1, 32, x, y, kernel="use", stream=second)
+    if not t.wrong:
+        t.after(second, first)
+    # OTHER free call=hipFreeAsync
+    ok(hip.hipFreeAsync(x, first))
+    ok(hip.hipStreamSynchronize(first))
+    freed.set()
+    yield same("y", t.get(y, 32), np.full(32, 3))
+
+
+@pair(
+    "The same where bounds are not asked for: nobody keeps the memory.",
+    """
+extern "C" __global__ void make(int *x)
+{
+    x[threadIdx.x] = 3;
+}
+extern "C" __global__ void use(const int *x, int *y)
+{
+    y[threadIdx.x] = x[threadIdx.x]; // FIND race read global kernel=use
+}
+""",
+    check="race",
+    faults=True,
+)
+def free_before_work_without_bounds(t: Twin) -> Iterator[Check]:
+    y, first, second, freed = t.zeros(32), t.stream(), t.stream(), threading.Event()
+    x = int(ok(hip.hipMallocAsync(SIZE, first)))
+    t.go(1, 32, x, kernel="make", stream=first)
+    t.after(first, second)
+    if t.wrong:
+        ok(hip.hipLaunchHostFunc(second, lambda data: freed.wait(60), None))
+    t.go(1, 32, x, y, kernel="use", stream=second)
+    if not t.wrong:
+        t.after(second, first)
+    # OTHER free call=hipFreeAsync
+    ok(hip.hipFreeAsync(x, first))
+    ok(hip.hipStreamSynchronize(first))
+    freed.set()
+    yield same("y", t.get(y, 32), np.full(32, 3))
+
+
+@pair(
     "Memory that a pool gives out again is other memory: who had it does not matter.",
     """
 extern "C" __global__ void one(int *x)
