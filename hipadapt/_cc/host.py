@@ -83,7 +83,7 @@ def full_disks(output: str) -> str:
     """What of the places that are written to has no room left, for a message."""
     caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     places = [os.path.dirname(os.path.abspath(output)), tempfile.gettempdir(), caches]
-    full = []
+    full: list[str] = []
     for place in dict.fromkeys(places):
         with contextlib.suppress(OSError):
             room = os.statvfs(place)
