@@ -406,7 +406,8 @@ is_freed_later(const struct access *access, const struct ha_checked_range *range
            lies_in(access, range->begin, range->bytes);
 }
 
-/* By hipFreeAsync: the check of races tells whether the access was ordered before it. */
+/* By hipFreeAsync: the check of races tells whether the access was ordered before it.
+ */
 static bool
 was_freed(const struct access *access)
 {
