@@ -48,7 +48,7 @@ def client(cache: Path, threads: int) -> Worker:
     """A process that runs programs with so many workers."""
     settings = {
         "HIPADAPT_CPU_THREADS": str(threads),
-        "HIPADAPT_CHECK": "race,quiet",
+        "HIPADAPT_CHECK": "race,memory,quiet",  # what is freed is kept
     }
     return Worker(environment("fast", 32, cache, **settings), __name__)
 
@@ -72,6 +72,8 @@ def step_text(step: Step) -> str:
     operation, stream, at = step.operation, f"s[{step.stream}]", 4 * step.value
     if operation is not None and operation.what == "kernel":
         return f"go({stream}, {operation!r})"
+    if operation is not None and operation.what == "free":
+        return f"ok(hip.hipFreeAsync(x[0], {stream}))"
     if operation is not None:
         return call_text(operation, "" if step.what == "call" else stream)
     return {
@@ -113,6 +115,8 @@ class Runner:
         if kind == "managed":
             flags = self.hip.hipMemAttachGlobal
             return int(self.ok(self.hip.hipMallocManaged(size, flags)))
+        if kind == "pool":
+            return int(self.ok(self.hip.hipMallocAsync(size, None)))
         return int(self.ok(self.hip.hipMalloc(size)))
 
     def streams(self, blocking: list[bool]) -> list[Any]:
@@ -229,7 +233,10 @@ class Runner:
             ok(hip.hipEventDestroy(event))
         for stream in streams[2:]:
             ok(hip.hipStreamDestroy(stream))
-        ok(hip.hipHostFree(memory) if kind == "pinned" else hip.hipFree(memory))
+        if kind == "pinned":
+            ok(hip.hipHostFree(memory))
+        elif kind != "pool":
+            ok(hip.hipFree(memory))
 
 
 def key_of(side: FoundSide) -> str:

@@ -16,7 +16,7 @@ STEPS = {  # and how often they are made
 }
 CELLS = 16  # ints that the operations of a program touch
 LEGACY, OWN = 0, 1  # streams of every program: the default one, and that of the thread
-KINDS = ("device", "managed", "pinned")
+KINDS = ("device", "managed", "pinned", "pool")
 
 Range = tuple[int, int]
 Way = str  # R, W or A: an atomic addition
@@ -24,7 +24,8 @@ Way = str  # R, W or A: an atomic addition
 
 @dataclass(frozen=True)
 class Operation:
-    """What touches memory: a kernel, a copy, a fill, or a copy from or to the host."""
+    """What touches memory: a kernel, a copy, a fill, a copy from or to the host, or what
+    frees it, which counts as a write of all."""
 
     what: str
     number: int = 0  # of the kernel
@@ -170,6 +171,10 @@ class Maker:
         made = Program(rng.choice(KINDS), blocking, rng.randint(1, 3), graphs)
         for _ in range(rng.randint(5, 18)):
             made.steps.append(self.step(made))
+        if made.kind == "pool":
+            free = Operation("free", writes=(0, CELLS))
+            stream = rng.randrange(len(blocking))
+            made.steps.append(Step("enqueue", stream, operation=free))
         return made
 
 
