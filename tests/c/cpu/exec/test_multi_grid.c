@@ -20,6 +20,8 @@ struct member {
     struct ha_multi *multi;
     uint32_t rank;
     int fault;
+    uint32_t rounds; /* of the grids' barrier when the grid was over, */
+    bool failed;     /* and whether another one had failed */
 };
 
 static void
@@ -34,6 +36,8 @@ member_main(void *argument)
     struct member *member = argument;
     struct ha_launch *launch = &member->launch;
     member->fault = launch_by(launch, member->shape.threads);
+    member->rounds = atomic_load(&member->multi->round);
+    member->failed = atomic_load(&member->multi->failed);
     ha_multi_leave(member->multi, member->rank, member->fault,
                    member->fault ? launch->fault_text : NULL);
     ha_exec_thread_exit();
@@ -189,6 +193,12 @@ static void
 check_faults(const struct member *members, const int *faults, const char *text)
 {
     for (uint32_t i = 0; i < 3; i++) {
+        if (members[i].fault != faults[i]) {
+            fprintf(report,
+                    "grid %u of %u threads, rounds %u, failed %d; expected: %s\n", i,
+                    members[i].shape.threads, members[i].rounds, members[i].failed,
+                    text);
+        }
         CHECK_EQUAL(members[i].fault, faults[i]);
         if (faults[i] && !strstr(members[i].launch.fault_text, text)) {
             fprintf(report, "'%s' is not in '%s'\n", text,
