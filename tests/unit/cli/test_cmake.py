@@ -60,6 +60,26 @@ def test_ordinary_hip_project_is_built_and_tested(tmp_path: Path) -> None:
 
 
 @needs_cmake
+def test_project_is_built_without_compilers_and_binutils(tmp_path: Path) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("cmake", "ctest", "env", "hipadapt-cc", "make", "sh"):
+        (programs / name).symlink_to(str(shutil.which(name, path=PATH)))
+    toolchain = f"-DCMAKE_TOOLCHAIN_FILE={place('--print-cmake-toolchain')}"
+    only = {"PATH": str(programs), "CC": "", "CXX": ""}
+
+    run("cmake", "-S", str(ROOT / "examples" / "cmake"), "-B", "made",
+        "-GUnix Makefiles", toolchain, "-DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF",
+        folder=tmp_path, **only)  # fmt: skip
+    run("cmake", "--build", "made", folder=tmp_path, **only)
+    said = run("ctest", "--test-dir", "made", folder=tmp_path, **only)
+
+    assert "100% tests passed" in said
+    used = (tmp_path / "made" / "CMakeCache.txt").read_text()
+    assert "/usr/bin/ar" not in used
+
+
+@needs_cmake
 @pytest.mark.parametrize(("version", "found"), [("5.2", True), ("99", False)])
 def test_package_has_the_version_of_its_headers(
     version: str, found: bool, tmp_path: Path
