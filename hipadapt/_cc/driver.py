@@ -13,7 +13,7 @@ from . import stop
 from .build import Build
 from .host import PACKAGE, Failed, Host, output_of
 from .job import parse
-from .work_folder import work_folder
+from .work_folder import work_folder, zig_cache
 
 # Options that print where files of the package are, and those files.
 PLACES = {
@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if answer(words):
             return 0
         job = parse(words)
-        with work_folder() as folder:
+        with work_folder() as folder, zig_cache(folder):
             Build(job, folder).run()
     except OSError as error:  # a full disk, a folder that may not be written
         print(f"hipadapt-cc: error: {error}", file=sys.stderr)

@@ -75,7 +75,8 @@ def output_of(command: list[str]) -> str:
         preexec_fn=dies_with_us(),
     )
     if done.returncode != 0:
-        raise Failed(f"exit status {done.returncode} of {shlex.join(command)}")
+        what = f"exit status {done.returncode} of {shlex.join(command)}"
+        raise Failed(what, log=done.stdout)
     return done.stdout
 
 

@@ -78,3 +78,44 @@ def work_folder() -> Generator[Path]:
     finally:
         shutil.rmtree(path, ignore_errors=True)
         os.close(folder)
+
+
+def _has_cache() -> bool:
+    """Whether ziglang may keep what it makes where it does so by itself."""
+    folder = os.environ.get("XDG_CACHE_HOME")
+    home = os.environ.get("HOME")
+    if not folder and home:
+        cache = os.path.join(home, ".cache")
+        folder = cache if os.path.exists(cache) else home
+    return bool(folder) and os.access(str(folder), os.W_OK | os.X_OK)
+
+
+def _cache_beside() -> str | None:
+    """A folder of this user's for temporary files that stays; None: it is not ours."""
+    path = os.path.join(tempfile.gettempdir(), f"hipadapt-zig-{os.geteuid()}")
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(path, 0o700)
+    try:
+        folder = os.open(path, _OPEN)
+    except OSError:
+        return None
+    ours = _is_ours(folder)
+    os.close(folder)
+    return path if ours else None
+
+
+@contextlib.contextmanager
+def zig_cache(folder: Path) -> Generator[None]:
+    """Where the user has no place for what ziglang makes, such as a C++ library.
+
+    It takes a minute to make, so it stays with the temporary files; else in `folder`.
+    """
+    name = "ZIG_GLOBAL_CACHE_DIR"
+    if os.environ.get(name) or _has_cache():
+        yield
+        return
+    os.environ[name] = _cache_beside() or str(folder / "zig")
+    try:
+        yield
+    finally:
+        del os.environ[name]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import shutil
 import signal
@@ -73,3 +74,29 @@ def test_signal_that_ends_a_compiler_is_said(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "hipadapt-cc: error: SIGXFSZ has ended" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["put.hip"]
+
+
+@pytest.mark.parametrize("home", [None, "/nowhere", "file"])
+@pytest.mark.parametrize("other", [False, True], ids=["ours", "somebody's"])
+def test_home_is_not_needed(
+    home: str | None, other: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "put.hip").write_text(SOURCE)
+    (tmp_path / "file").touch()
+    temporary = tmp_path / "temporary"
+    kept = temporary / f"hipadapt-zig-{os.geteuid()}"
+    kept.mkdir(parents=True, mode=0o777 if other else 0o700)
+    kept.chmod(0o777 if other else 0o700)
+    for name in ("HOME", "XDG_CACHE_HOME", "ZIG_GLOBAL_CACHE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    if home is not None:
+        monkeypatch.setenv("HOME", str(tmp_path / "file") if home == "file" else home)
+    monkeypatch.setenv("TMPDIR", str(temporary))
+
+    done = cc(tmp_path, "-stdlib=libc++", "-c", "put.hip")
+
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "put.o").exists()
+    assert bool(list(kept.iterdir())) != other
+    assert [path.name for path in temporary.iterdir()] == [kept.name]
+    assert not Path("/nowhere").exists()
