@@ -68,6 +68,7 @@ struct ha_launch {
                      (cpu/exec/checks.h), or NULL */
     struct ha_numbers *numbers; /* borrowed from the operation: cpu/exec/numbers.h;
                                    NULL: the launch is not watched */
+    uint64_t accesses;          /* that a checked launch has told of */
     uint64_t frees;             /* calls of hipFreeAsync before its own
                                    (cpu/memory/check_memory.h) */
     bool shadowed;              /* the kernel keeps shadow memory (cpu/base/image.h) */

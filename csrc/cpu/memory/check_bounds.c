@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu/memory/check_bounds.h"
 
+#include <string.h>
+
 #include "cpu/base/check_kinds.h"
 #include "cpu/exec/checks.h"
 #include "cpu/memory/access.h"
@@ -120,22 +122,45 @@ check_variable(const struct ha_told *access, uint64_t bytes)
 }
 
 static bool
-is_known(const struct ha_told *access)
+is_in_range(const struct ha_told *access, uint32_t number)
 {
-    const struct ha_told_known *known = access->known;
+    const struct ha_told_range *range = &access->known->ranges[number];
+
+    return ha_told_in(access, range->begin, range->end - range->begin) &&
+           (access->site->root != HA_ROOT_POINTER ||
+            (access->root >= range->begin && access->root < range->end));
+}
+
+bool
+ha_told_known_range(const struct ha_told *access)
+{
+    struct ha_told_known *known = access->known;
 
     if (known->changes != ha_checked_changes()) {
         return false;
     }
+    if (is_in_range(access, known->newest)) {
+        return true;
+    }
     for (uint32_t i = 0; i < HA_TOLD_RANGES; i++) {
-        uintptr_t begin = known->ranges[i].begin, end = known->ranges[i].end;
-        if (ha_told_in(access, begin, end - begin) &&
-            (access->site->root != HA_ROOT_POINTER ||
-             (access->root >= begin && access->root < end))) {
+        if (is_in_range(access, i)) {
+            known->newest = i;
             return true;
         }
     }
     return false;
+}
+
+/* Remembers memory that was there when there were so many changes. */
+static void
+keep(struct ha_told_known *known, uintptr_t begin, uint64_t bytes, uint64_t changes)
+{
+    if (known->changes != changes) {
+        memset(known->ranges, 0, sizeof known->ranges);
+        known->changes = changes;
+    }
+    known->newest = known->next++ % HA_TOLD_RANGES;
+    known->ranges[known->newest] = (struct ha_told_range){begin, begin + bytes};
 }
 
 /* Whether an access hits nothing but the room around an allocation. */
@@ -176,24 +201,12 @@ static void
 remember(const struct ha_told *access, const struct ha_checked_range *range,
          uint64_t changes)
 {
-    struct ha_told_known *known = access->known;
-
-    if (range->space == HA_SPACE_CONSTANT) {
-        if (ha_told_writes(access)) {
-            report_memory(access, HA_FOUND_READ_ONLY, access->at, access->size);
-            ha_told_quit(access, "a write to constant memory");
-        }
-        return;
+    if (range->space != HA_SPACE_CONSTANT) {
+        keep(access->known, range->begin, range->bytes, changes);
+    } else if (ha_told_writes(access)) {
+        report_memory(access, HA_FOUND_READ_ONLY, access->at, access->size);
+        ha_told_quit(access, "a write to constant memory");
     }
-    if (known->changes != changes) {
-        for (uint32_t i = 0; i < HA_TOLD_RANGES; i++) {
-            known->ranges[i].begin = known->ranges[i].end = 0;
-        }
-        known->changes = changes;
-    }
-    uint32_t place = known->next++ % HA_TOLD_RANGES;
-    known->ranges[place].begin = range->begin;
-    known->ranges[place].end = range->begin + range->bytes;
 }
 
 /* Freed by a call of hipFreeAsync that came after the launch: whether it is freed
@@ -303,7 +316,7 @@ ha_told_bounds(const struct ha_told *access)
     case HA_ROOT_POINTER:
         break;
     }
-    if (is_known(access)) {
+    if (ha_told_known_range(access)) {
         return true;
     }
     if (access->site->root == HA_ROOT_POINTER && !check_pointed(access)) {
@@ -320,12 +333,17 @@ ha_told_wild(const struct ha_told *access)
 {
     bool beside, pointer = access->site->root == HA_ROOT_POINTER ||
                            access->site->root == HA_ROOT_UNKNOWN;
+    struct ha_range range;
 
-    if (!pointer || ha_told_on_stack(access)) {
+    if (!pointer || ha_told_on_stack(access) || ha_told_known_range(access)) {
         return false;
     }
     ha_runner_busy(access->runner);
+    uint64_t changes = ha_checked_changes(); /* before the look */
     bool allowed = ha_access_allowed((const void *)access->at, access->size, &beside);
+    if (allowed && ha_memory_find((const void *)access->at, &range)) {
+        keep(access->known, (uintptr_t)range.base, range.size, changes);
+    }
     ha_runner_idle(access->runner);
     return !allowed;
 }

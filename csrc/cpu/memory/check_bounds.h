@@ -9,6 +9,9 @@
  * not HIP's. */
 bool ha_told_bounds(const struct ha_told *access);
 
+/* In memory that the thread knows already to be right for it: no look, and no lock. */
+bool ha_told_known_range(const struct ha_told *access);
+
 /* Where bounds are not asked for: a pointer must not lead into the checks' own memory.
  */
 bool ha_told_wild(const struct ha_told *access);

@@ -21,6 +21,10 @@ struct ha_told_variable {
     const char *name; /* borrowed from the image */
 };
 
+struct ha_told_range {
+    uintptr_t begin, end;
+};
+
 /* What a thread remembers: allocations that addresses were found to begin in, and
  * variables that a kernel has touched by name. */
 struct ha_told_known {
@@ -29,11 +33,9 @@ struct ha_told_known {
     uint32_t variable_count;
     struct ha_told_variable variables[HA_TOLD_VARIABLES];
 
-    uint64_t changes; /* ha_checked_changes when they were found */
-    uint32_t next;
-    struct {
-        uintptr_t begin, end;
-    } ranges[HA_TOLD_RANGES];
+    uint64_t changes;      /* ha_checked_changes when they were found */
+    uint32_t next, newest; /* that is written next, and that was right last */
+    struct ha_told_range ranges[HA_TOLD_RANGES];
 };
 
 /* An access that a kernel tells of before it makes it. */

@@ -578,6 +578,7 @@ ha_launch_op(struct ha_function *function, const struct ha_launch_request *reque
     launch->checks = NULL;
     launch->numbers = NULL;
     launch->shadowed = false;
+    launch->accesses = 0;
     launch->frees = ha_checked_frees();
     launch->checked = ha_check_launch_wanted(function->kernel);
     if (launch->checked && (request->cooperative || !ha_launch_may_prove(function))) {
