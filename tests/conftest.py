@@ -110,6 +110,15 @@ def cpu() -> ModuleType:
     return importlib.import_module("hipadapt.hip")
 
 
+def environment() -> dict[str, str]:
+    """A copy; pytest changes variables meanwhile, on another thread without a GIL."""
+    while True:
+        try:
+            return dict(os.environ)
+        except (KeyError, RuntimeError):
+            continue
+
+
 def interpreter(**settings: str) -> Run:
     """Returns run(code, *arguments, **environment), which checks the exit status."""
 
@@ -119,7 +128,7 @@ def interpreter(**settings: str) -> Run:
         done = subprocess.run(
             [sys.executable, "-c", textwrap.dedent(code), *arguments],
             cwd=ROOT,
-            env={**os.environ, **settings, **more},
+            env={**environment(), **settings, **more},
             capture_output=True,
             text=True,
             timeout=RUN_LIMIT_S,

@@ -21,11 +21,19 @@
 
 /* Read by builds and tests of this project; a trailing '_' stands for all that follow.
  */
-static const char *const others[] = {"HIPADAPT_COVERAGE",   "HIPADAPT_DEBUG",
-                                     "HIPADAPT_SANITIZE",   "HIPADAPT_SANITIZER",
-                                     "HIPADAPT_STRESS",     "HIPADAPT_STRESS_SECONDS",
-                                     "HIPADAPT_SLOW_TESTS", "HIPADAPT_TARGET",
-                                     "HIPADAPT_TEST_",      "HIPADAPT_WERROR"};
+static const char *const others[] = {"HIPADAPT_COVERAGE",
+                                     "HIPADAPT_DEBUG",
+                                     "HIPADAPT_FREE_THREADED_PYTHON",
+                                     "HIPADAPT_HIP_HEADERS",
+                                     "HIPADAPT_ROCPROFILER_HEADERS",
+                                     "HIPADAPT_SANITIZE",
+                                     "HIPADAPT_SANITIZER",
+                                     "HIPADAPT_SLOW_TESTS",
+                                     "HIPADAPT_STRESS",
+                                     "HIPADAPT_STRESS_SECONDS",
+                                     "HIPADAPT_TARGET",
+                                     "HIPADAPT_TEST_",
+                                     "HIPADAPT_WERROR"};
 
 /* Variables that take one of some words. */
 static const struct {
