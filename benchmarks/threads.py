@@ -10,10 +10,11 @@ second row, all have the same.  A ratio is of launches a second, of all threads
 together, to those of one thread in the round before.  With a GIL it cannot be above 1;
 without, a thread more is a processor more, where the machine has one that is free.
 
-On a busy machine a thread more is also a larger share of it.  So a second ratio is
-printed: launches of a second of *processor* time, times the number of threads.  It does
-not see threads that sleep in a lock, which the first one does.  The first row launches
-nothing: what is the machine's is in it too.
+On a busy machine a thread more is also a larger share of it. So a second ratio is
+printed: launches of a second of *processor* time, times the number of threads. It does
+not see threads that sleep in a lock, which the first one does. The third is that of the
+best rounds of either: what chance has put into one line of the caches is not in it. The
+first row launches nothing: what is the machine's is in it too.
 """
 
 from __future__ import annotations
@@ -54,8 +55,9 @@ def bracket_launcher(names: dict[str, Any]) -> Launch:
 
     def batch() -> None:
         kernel, stream, memory = names["kernel"], names["stream"], names["memory"]
+        number = names["number"]
         for _ in range(BATCH):
-            kernel[4, 256, 0, stream](memory, memory, memory, 7, 1.5)
+            kernel[4, 256, 0, stream](memory, memory, memory, 7, number)
 
     return batch
 
@@ -65,9 +67,9 @@ def config_launcher(names: dict[str, Any]) -> Launch:
 
     def batch() -> None:
         config = names["kernel"][4, 256, 0, names["stream"]]
-        memory = names["memory"]
+        memory, number = names["memory"], names["number"]
         for _ in range(BATCH):
-            config(memory, memory, memory, 7, 1.5)
+            config(memory, memory, memory, 7, number)
 
     return batch
 
@@ -82,13 +84,17 @@ def nothing_launched() -> Launch:
     return batch
 
 
-def together(launches: list[Launch]) -> tuple[float, float]:
-    """Launches a second, of all threads, and of a second of one's processor time."""
-    barrier, stop = threading.Barrier(len(launches) + 1), threading.Event()
+def together(make: Callable[[], Launch], count: int) -> tuple[float, float]:
+    """Launches a second, of all threads, and of a second of one's processor time.
+
+    Each thread makes what it launches with: what one thread has made for several may
+    lie in one line of the processors' caches.
+    """
+    barrier, stop = threading.Barrier(count + 1), threading.Event()
     done: list[tuple[int, float]] = []
 
-    def work(batch: Launch) -> None:
-        count = 0
+    def work() -> None:
+        count, batch = 0, make()
         batch()
         barrier.wait()
         begin = time.thread_time()
@@ -97,7 +103,7 @@ def together(launches: list[Launch]) -> tuple[float, float]:
             count += BATCH
         done.append((count, time.thread_time() - begin))
 
-    threads = [threading.Thread(target=work, args=(batch,)) for batch in launches]
+    threads = [threading.Thread(target=work) for _ in range(count)]
     for thread in threads:
         thread.start()
     barrier.wait()
@@ -107,17 +113,16 @@ def together(launches: list[Launch]) -> tuple[float, float]:
     for thread in threads:
         thread.join()
     elapsed = time.perf_counter() - begin
-    count = sum(n for n, _ in done)
-    return count / elapsed, count / sum(seconds for _, seconds in done)
+    launched = sum(n for n, _ in done)
+    return launched / elapsed, launched / sum(seconds for _, seconds in done)
 
 
 def measure(make: Callable[[], Launch], threads: int) -> dict[str, float]:
     """One thread and all of them, by turns: medians of the rounds' ratios."""
-    launches = [make() for _ in range(threads)]
     wall, processor, one, each = [], [], [], []
     for _ in range(ROUNDS):
-        alone, alone_cpu = together(launches[:1])
-        all_of_them, all_cpu = together(launches)
+        alone, alone_cpu = together(make, 1)
+        all_of_them, all_cpu = together(make, threads)
         wall.append(all_of_them / alone)
         processor.append(threads * all_cpu / alone_cpu)
         one.append(1e9 / alone_cpu)
@@ -125,6 +130,7 @@ def measure(make: Callable[[], Launch], threads: int) -> dict[str, float]:
     return {
         "wall": statistics.median(wall),
         "processor": statistics.median(processor),
+        "best": threads * min(one) / min(each),
         "one": min(one),
         "each": min(each),
     }
@@ -148,6 +154,8 @@ def main() -> int:
             "kernel": kernel,
             "memory": hip.hipMalloc(4096)[1],
             "stream": hip.hipStreamCreate()[1],
+            # Not a constant: one of the code's is all threads', and so is its count.
+            "number": float("1.5"),
             "arguments": (*memory, ctypes.c_int(7), ctypes.c_float(1.5)),
         }
 
@@ -168,14 +176,17 @@ def main() -> int:
     gil = getattr(sys, "_is_gil_enabled", lambda: True)()
     print(f"CPython {sys.version.split()[0]}, {'with' if gil else 'without'} a GIL,")
     print(f"{len(os.sched_getaffinity(0))} processors, load {os.getloadavg()[0]:.0f}")
-    print("| launches | threads | ratio | by processor time | ns, one | ns, of each |")
-    print("|---|---|---|---|---|---|")
+    print(
+        "| launches | threads | ratio | by processor time | of the best rounds "
+        "| ns, one | ns, of each |"
+    )
+    print("|---|---|---|---|---|---|---|")
     for label, make in rows.items():
         for threads in [int(word) for word in sys.argv[2:]] or [2, 8]:
             n = measure(make, threads)
             print(
                 f"| {label} | {threads} | {n['wall']:.2f} | {n['processor']:.2f} "
-                f"| {n['one']:.0f} | {n['each']:.0f} |",
+                f"| {n['best']:.2f} | {n['one']:.0f} | {n['each']:.0f} |",
                 flush=True,
             )
     return 0
