@@ -54,12 +54,16 @@ ha_order_caller(int device)
 
 /* ---- whether there is an order at all ---- */
 
-static atomic_bool several; /* the program has made a stream */
+static unsigned queues;     /* made so far: the first is that of the default stream */
+static atomic_bool several; /* of them work side by side */
 
 void
-ha_order_several(void)
+ha_order_queue(bool blocking)
 {
-    atomic_store_explicit(&several, true, memory_order_relaxed);
+    queues++;
+    if (queues > 2 || !blocking) {
+        atomic_store_explicit(&several, true, memory_order_relaxed);
+    }
 }
 
 bool

@@ -59,10 +59,11 @@ void ha_order_write(struct ha_past **past, const void *at, uint64_t value);
 void ha_order_wait(struct ha_past **past, const void *at, ha_order_holds holds,
                    const void *wait, size_t wait_bytes);
 
-/* A queue begins besides that of a device's default stream. */
-void ha_order_several(void);
-/* Nothing runs beside the operation, which has its place: the program has no stream but
- * the default one of one device, and it is no node of a graph.  Without the lock. */
+/* A queue begins. */
+void ha_order_queue(bool blocking);
+/* Nothing runs beside the operation, which has its place: it is no node of a graph, and
+ * the program has made no streams but the default one of one device and another one
+ * that waits for it.  Without the lock. */
 bool ha_order_alone(const struct ha_op *op);
 
 /* The operation is over, or will never be submitted. */

@@ -104,9 +104,9 @@ ha_queue_init(struct ha_queue *queue, struct ha_device *device, bool blocking,
         .device_next = device->queues,
     };
     if (device->queues != NULL) {
-        ha_order_several(); /* the first one is the default stream's */
         device->queues->device_previous = queue;
     }
+    ha_order_queue(blocking);
     device->queues = queue;
 }
 
