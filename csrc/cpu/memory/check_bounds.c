@@ -121,6 +121,13 @@ check_variable(const struct ha_told *access, uint64_t bytes)
     return false;
 }
 
+/* Where bounds are not asked for, what is known is what a kernel may touch at all. */
+static bool
+by_bounds(void)
+{
+    return (ha_check_kinds() & HA_CHECK_MEMORY) != 0;
+}
+
 static bool
 is_in_range(const struct ha_told *access, uint32_t number)
 {
@@ -136,7 +143,7 @@ ha_told_known_range(const struct ha_told *access)
 {
     struct ha_told_known *known = access->known;
 
-    if (known->changes != ha_checked_changes()) {
+    if (known->changes != ha_checked_changes() || known->by_bounds != by_bounds()) {
         return false;
     }
     if (is_in_range(access, known->newest)) {
@@ -155,9 +162,10 @@ ha_told_known_range(const struct ha_told *access)
 static void
 keep(struct ha_told_known *known, uintptr_t begin, uint64_t bytes, uint64_t changes)
 {
-    if (known->changes != changes) {
+    if (known->changes != changes || known->by_bounds != by_bounds()) {
         memset(known->ranges, 0, sizeof known->ranges);
         known->changes = changes;
+        known->by_bounds = by_bounds();
     }
     known->newest = known->next++ % HA_TOLD_RANGES;
     known->ranges[known->newest] = (struct ha_told_range){begin, begin + bytes};

@@ -34,6 +34,7 @@ struct ha_told_known {
     struct ha_told_variable variables[HA_TOLD_VARIABLES];
 
     uint64_t changes;      /* ha_checked_changes when they were found */
+    bool by_bounds;        /* they are allocations, to the byte */
     uint32_t next, newest; /* that is written next, and that was right last */
     struct ha_told_range ranges[HA_TOLD_RANGES];
 };

@@ -38,12 +38,13 @@ ha_launch_may_prove(const struct ha_function *function)
            (ha_check_kinds() & ~PROVED_KINDS) == 0;
 }
 
+/* Not constants: who writes to them by a pointer is found by looking at the access. */
 static bool
 find_memory(uintptr_t at, uintptr_t *begin, uint64_t *bytes)
 {
     struct ha_checked_range range;
 
-    if (!ha_checked_find(at, 1, &range)) {
+    if (!ha_checked_find(at, 1, &range) || range.space == HA_SPACE_CONSTANT) {
         return false;
     }
     *begin = range.begin;

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import hipadapt
-from hipadapt import _core, hip
+from hipadapt import _core, errors, hip
 from hipadapt._check.kinds import BITS, CHECKS, KINDS, OPTIONS
 
 pytestmark = pytest.mark.usefixtures("cpu")
@@ -287,3 +287,27 @@ overrun()
     assert done.stderr.count("hipadapt check: out-of-bounds") == 1
     assert "hipadapt check: 1 finding, made 2 times; " in done.stderr
     assert "checked for memory\n" in done.stderr
+
+
+CONSTANT = """
+__constant__ int fixed[4] = {1, 2, 3, 4};
+extern "C" __global__ void look(const int *p, int *to) { *to = p[threadIdx.x]; }
+extern "C" __global__ void poke(int *p) { p[threadIdx.x] = 5; }
+"""
+
+
+def test_what_one_kind_knows_of_memory_is_not_what_another_one_asks() -> None:
+    to = hipadapt.zeros(1, dtype="int32")
+    with hipadapt.check("memory,race"):
+        made = hipadapt.Program(CONSTANT, name="constant.hip").compile()
+        fixed = made.get_global("fixed")
+        look, poke = made.kernel("look"), made.kernel("poke")
+    with hipadapt.check("race"):  # a thread of the device sees the constant
+        look[1, 1](fixed, to)
+        hipadapt.Device().synchronize()
+    with hipadapt.check("memory") as found:
+        poke[1, 1](fixed)
+        with pytest.raises(errors.HipError):
+            hipadapt.Device().synchronize()
+
+    assert [one.kind for one in found] == ["read-only"]
