@@ -2,8 +2,8 @@
 """What an import costs in time and in resident memory, beyond bare Python; code size.
 
 Each sample is a new interpreter that imports one package, reads the clock around that
-and its own memory after it.  The best of many is taken; contenders take turns.  All have
-their bytecode, which pip makes when it installs them.
+and its own memory after it.  The best of many is taken; contenders take turns.  All
+have their bytecode, which pip makes when it installs them.
 """
 
 from __future__ import annotations
