@@ -265,7 +265,7 @@ def test_out_of_memory_is_an_exception(
     isolated: Callable[..., str], names: list[str]
 ) -> None:
     pytest.importorskip("_testcapi", reason="this Python has no _testcapi")
-    if "array-fields" in names and not GIL:
+    if "array-fields" in names and sys.version_info >= (3, 14):
         pytest.skip("CPython ends in numpy's Python code when its own allocation fails")
     isolated(NO_MEMORY.replace("NAMES", repr(names)))
 
