@@ -24,6 +24,7 @@ from pathlib import Path
 
 from .._child import dies_with_us
 from . import stop
+from .work_folder import zig_cache_place
 
 PACKAGE = Path(__file__).resolve().parent.parent
 INCLUDE = PACKAGE / "include"
@@ -82,10 +83,9 @@ def output_of(command: list[str]) -> str:
 
 def full_disks(output: str) -> str:
     """What of the places that are written to has no room left, for a message."""
-    caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    places = [os.path.dirname(os.path.abspath(output)), tempfile.gettempdir(), caches]
+    places = [os.path.dirname(os.path.abspath(output)), tempfile.gettempdir()]
     full: list[str] = []
-    for place in dict.fromkeys(places):
+    for place in dict.fromkeys([*places, zig_cache_place() or places[0]]):
         with contextlib.suppress(OSError):
             room = os.statvfs(place)
             if room.f_bavail * room.f_frsize < ROOM:

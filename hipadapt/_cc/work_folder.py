@@ -80,14 +80,16 @@ def work_folder() -> Generator[Path]:
         os.close(folder)
 
 
-def _has_cache() -> bool:
-    """Whether ziglang may keep what it makes where it does so by itself."""
-    folder = os.environ.get("XDG_CACHE_HOME")
-    home = os.environ.get("HOME")
-    if not folder and home:
+_ZIG_CACHE = "ZIG_GLOBAL_CACHE_DIR"
+
+
+def zig_cache_place() -> str | None:
+    """A folder that is there, in or below which ziglang keeps what it makes."""
+    named, home = os.environ.get("XDG_CACHE_HOME"), os.environ.get("HOME")
+    if not named and home:
         cache = os.path.join(home, ".cache")
-        folder = cache if os.path.exists(cache) else home
-    return bool(folder) and os.access(str(folder), os.W_OK | os.X_OK)
+        named = cache if os.path.exists(cache) else home
+    return os.environ.get(_ZIG_CACHE) or named or None
 
 
 def _cache_beside() -> str | None:
@@ -110,12 +112,12 @@ def zig_cache(folder: Path) -> Generator[None]:
 
     It takes a minute to make, so it stays with the temporary files; else in `folder`.
     """
-    name = "ZIG_GLOBAL_CACHE_DIR"
-    if os.environ.get(name) or _has_cache():
+    place = zig_cache_place()
+    if os.environ.get(_ZIG_CACHE) or (place and os.access(place, os.W_OK | os.X_OK)):
         yield
         return
-    os.environ[name] = _cache_beside() or str(folder / "zig")
+    os.environ[_ZIG_CACHE] = _cache_beside() or str(folder / "zig")
     try:
         yield
     finally:
-        del os.environ[name]
+        del os.environ[_ZIG_CACHE]
