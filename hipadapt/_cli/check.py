@@ -18,7 +18,7 @@ from typing import TextIO
 
 from .._check.finding import Finding
 from .._check.findings import again_lines
-from .._check.here import HERE, refusal
+from .._check.here import HERE, WORDS, refusal
 from .._check.kinds import CHECKS, OPTIONS
 from .._check.pools import separate
 from .._check.read import Reader
@@ -48,9 +48,7 @@ def words_of(text: str) -> str:
     for why in filter(None, map(refusal, words)):
         raise argparse.ArgumentTypeError(why)
     if not words:
-        raise argparse.ArgumentTypeError(
-            f"needs some of {', '.join([*HERE, 'all', *OPTIONS])}"
-        )
+        raise argparse.ArgumentTypeError(f"needs some of {', '.join(WORDS)}")
     return ",".join(words)
 
 
