@@ -21,9 +21,7 @@
 static void
 check_alignment(const struct ha_told *access)
 {
-    uint64_t align = (uint64_t)1 << (access->site->what >> HA_SITE_ALIGN_SHIFT);
-
-    if ((access->at & (align - 1)) != 0) {
+    if (!ha_told_is_aligned(access)) {
         ha_told_report(access, HA_FOUND_MISALIGNED, "misaligned",
                        ha_told_memory(access));
     }
@@ -82,14 +80,10 @@ checks_of(struct ha_runner *runner)
 static bool
 is_plainly_right(const struct ha_told *access)
 {
-    uint64_t align = (uint64_t)1 << (access->site->what >> HA_SITE_ALIGN_SHIFT);
-    bool pointer =
-        access->site->root == HA_ROOT_POINTER || access->site->root == HA_ROOT_UNKNOWN;
-
-    return pointer && access->known != NULL && access->size > 0 &&
+    return ha_told_by_pointer(access) && access->known != NULL && access->size > 0 &&
            (access->site->what & (HA_SITE_FENCE | HA_SITE_UNWRITTEN)) == 0 &&
            access->runner->group->launch->checks == NULL &&
-           (access->at & (align - 1)) == 0 && ha_told_known_range(access);
+           ha_told_is_aligned(access) && ha_told_known_range(access);
 }
 
 static void

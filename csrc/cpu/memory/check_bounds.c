@@ -339,11 +339,11 @@ ha_told_bounds(const struct ha_told *access)
 bool
 ha_told_wild(const struct ha_told *access)
 {
-    bool beside, pointer = access->site->root == HA_ROOT_POINTER ||
-                           access->site->root == HA_ROOT_UNKNOWN;
     struct ha_range range;
+    bool beside;
 
-    if (!pointer || ha_told_on_stack(access) || ha_told_known_range(access)) {
+    if (!ha_told_by_pointer(access) || ha_told_on_stack(access) ||
+        ha_told_known_range(access)) {
         return false;
     }
     ha_runner_busy(access->runner);

@@ -65,6 +65,22 @@ ha_told_writes(const struct ha_told *access)
 }
 
 static inline bool
+ha_told_is_aligned(const struct ha_told *access)
+{
+    uint64_t align = (uint64_t)1 << (access->site->what >> HA_SITE_ALIGN_SHIFT);
+
+    return (access->at & (align - 1)) == 0;
+}
+
+/* By an address that was computed from no variable. */
+static inline bool
+ha_told_by_pointer(const struct ha_told *access)
+{
+    return access->site->root == HA_ROOT_POINTER ||
+           access->site->root == HA_ROOT_UNKNOWN;
+}
+
+static inline bool
 ha_told_on_stack(const struct ha_told *access)
 {
     const struct ha_fiber *fiber = access->runner->fiber;
