@@ -76,27 +76,30 @@ rewrite(char *dump, char *text, size_t bytes)
 }
 
 /* The folder of the Python package that this library is in the _lib of, with a slash
- * behind it; empty without one. */
+ * behind it; empty without one.  Found once. */
+static char package[1024];
+static pthread_once_t package_once = PTHREAD_ONCE_INIT;
+
 static void
-own_package(char *folder, size_t bytes)
+find_package(void)
 {
     Dl_info info;
     const char *end = NULL;
 
-    if (dladdr(&dump_lock, &info) != 0 && info.dli_fname != NULL) {
+    if (dladdr(package, &info) != 0 && info.dli_fname != NULL) {
         end = strstr(info.dli_fname, "/_lib/");
     }
     int length = end != NULL ? (int)(end + 1 - info.dli_fname) : 0;
-    (void)snprintf(folder, bytes, "%.*s", length, length > 0 ? info.dli_fname : "");
+    (void)snprintf(package, sizeof package, "%.*s", length,
+                   length > 0 ? info.dli_fname : "");
 }
 
 size_t
 ha_python_stack_of_program(char *text, size_t bytes)
 {
-    char package[1024];
     size_t kept = 0;
 
-    own_package(package, sizeof package);
+    (void)pthread_once(&package_once, find_package);
     size_t own = strlen(package);
     for (size_t at = 0, next; at < bytes; at = next) {
         const char *end = memchr(text + at, '\n', bytes - at);

@@ -579,8 +579,8 @@ ha_launch_op(struct ha_function *function, const struct ha_launch_request *reque
     launch->numbers = NULL;
     launch->shadowed = false;
     launch->accesses = 0;
-    launch->frees = ha_checked_frees();
     launch->checked = ha_check_launch_wanted(function->kernel);
+    launch->frees = launch->checked ? ha_checked_frees() : 0;
     if (launch->checked && (request->cooperative || !ha_launch_may_prove(function))) {
         op->helpers = 0; /* so that what is found does not depend on threads */
         op->caller = false;
