@@ -140,6 +140,23 @@ ha_span_overlaps(const void *address, size_t size)
     return false;
 }
 
+bool
+ha_span_owns(const void *address, size_t size)
+{
+    const struct ha_span *span = table_get((uintptr_t)address);
+    if (span == NULL) {
+        return false;
+    }
+    const unsigned char *begin = span->map + (span->guarded ? PAGE_BYTES : 0);
+    const unsigned char *end = span->map + span->mapped_bytes;
+    if (span->class == HA_CLASS_COUNT) {
+        end = span->base + span->slot_bytes;
+    }
+    uintptr_t at = (uintptr_t)address;
+    return at >= (uintptr_t)begin && at <= (uintptr_t)end &&
+           size <= (uintptr_t)end - at;
+}
+
 /* ---- serials ---- */
 
 static size_t
@@ -210,7 +227,7 @@ map_shared(struct ha_heap *heap, struct ha_span *span)
         return false;
     }
     span->file = heap->file;
-    span->file_offset = heap->file_end;
+    span->file_offset = heap->file_end + (uint64_t)(span->base - span->map);
     span->serials_offset = serials;
     heap->file_end = end;
     return true;
@@ -224,18 +241,19 @@ make_guards(const struct ha_span *span)
            (!span->guarded || mprotect(span->map, PAGE_BYTES, PROT_NONE) == 0);
 }
 
-/* The first slot is `lead` bytes behind the beginning. */
+/* The first slot is `lead` bytes behind the beginning; if it is guarded, the first page
+ * of them has no access. */
 static struct ha_span *
 span_new(struct ha_heap *heap, uint32_t class, size_t slot_bytes, size_t mapped_bytes,
          size_t lead)
 {
-    size_t count = class == HA_CLASS_COUNT ? 1 : mapped_bytes / slot_bytes;
+    size_t count = class == HA_CLASS_COUNT ? 1 : (mapped_bytes - lead) / slot_bytes;
     struct ha_span *span = calloc(1, sizeof *span + count * sizeof span->slots[0]);
     if (span == NULL) {
         return NULL;
     }
     span->map = map_aligned(mapped_bytes);
-    span->guarded = lead > 0;
+    span->guarded = guards(heap);
     span->mapped_bytes = mapped_bytes;
     span->slot_bytes = slot_bytes;
     span->slot_count = (uint32_t)count;
@@ -255,7 +273,7 @@ span_new(struct ha_heap *heap, uint32_t class, size_t slot_bytes, size_t mapped_
     bool ready = class != HA_CLASS_COUNT || make_guards(span);
     /* A huge page would make the first small allocation of a class cost 2 MiB. */
     bool huge = class == HA_CLASS_COUNT && !span->guarded;
-    (void)madvise(span->map, huge ? slot_bytes : mapped_bytes,
+    (void)madvise(huge ? span->base : span->map, huge ? slot_bytes : mapped_bytes,
                   huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
     if (!ready || !table_set(span, span)) {
         table_set(span, NULL);
@@ -291,7 +309,7 @@ span_destroy(struct ha_span *span)
     }
     if (heap->shared) {
         (void)fallocate(heap->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                        (off_t)span->file_offset,
+                        (off_t)span->file_offset - (span->base - span->map),
                         (off_t)(span->mapped_bytes + serials_bytes(span->slot_count)));
     } else if (span->file >= 0) {
         close(span->file);
@@ -447,6 +465,7 @@ alloc(struct ha_heap *heap, size_t size, size_t zone, struct ha_span **span,
         return false;
     }
     struct ha_span *found;
+    bool apart = zone > HA_RED_ZONE_MIN_BYTES;
     size_t units = (size + zone + HA_SLOT_ALIGN - 1) / HA_SLOT_ALIGN;
     if (guards(heap)) {
         size_t bytes = round_up(size, HA_SLOT_ALIGN);
@@ -464,8 +483,8 @@ alloc(struct ha_heap *heap, size_t size, size_t zone, struct ha_span **span,
         uint32_t class = class_of(units, &class_units);
         found = heap->room[class];
         if (found == NULL) {
-            found =
-                span_new(heap, class, class_units * HA_SLOT_ALIGN, HA_SPAN_BYTES, 0);
+            size_t bytes = class_units * HA_SLOT_ALIGN;
+            found = span_new(heap, class, bytes, HA_SPAN_BYTES, apart ? bytes : 0);
             if (found == NULL) {
                 return false;
             }
@@ -474,7 +493,8 @@ alloc(struct ha_heap *heap, size_t size, size_t zone, struct ha_span **span,
         *footprint = found->slot_bytes;
     } else {
         size_t bytes = round_up(size + zone, PAGE_BYTES);
-        found = span_new(heap, HA_CLASS_COUNT, bytes, bytes + PAGE_BYTES, 0);
+        size_t lead = apart ? HA_SPAN_BYTES : 0; /* the same alignment */
+        found = span_new(heap, HA_CLASS_COUNT, bytes, lead + bytes + PAGE_BYTES, lead);
         if (found == NULL) {
             return false;
         }
@@ -484,7 +504,7 @@ alloc(struct ha_heap *heap, size_t size, size_t zone, struct ha_span **span,
     found->slots[index].state = HA_SLOT_LIVE;
     found->slots[index].owner = NULL;
     found->slots[index].sync = false;
-    found->slots[index].apart = zone > HA_RED_ZONE_MIN_BYTES;
+    found->slots[index].apart = apart;
     ha_span_resize(found, index, size, false);
     *span = found;
     *slot = index;

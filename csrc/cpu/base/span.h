@@ -14,7 +14,8 @@
  *
  * Behind each allocation stand at least HA_RED_ZONE_MIN_BYTES that no allocation uses;
  * they are filled with a pattern that is checked when it is freed.  An allocation may
- * stand *apart*, with more room behind it.
+ * stand *apart*, with more room behind it; a span that is made for one has as much
+ * before its first slot.
  *
  * Where allocations are *guarded*, each one has a span of its own, with a page without
  * access before and behind it: an access outside of it fails at once, and so does the
@@ -66,7 +67,7 @@ struct ha_heap;
 
 struct ha_span {
     unsigned char *map;  /* aligned to HA_SPAN_BYTES */
-    unsigned char *base; /* of the first slot: the same, unless it is guarded */
+    unsigned char *base; /* of the first slot: the same, or behind some room */
     size_t mapped_bytes;
     size_t slot_bytes; /* of a large span: all up to the page behind it */
     uint32_t slot_count;
@@ -156,6 +157,10 @@ ha_span_address(const struct ha_span *span, uint32_t slot)
 {
     return span->base + (size_t)slot * span->slot_bytes;
 }
+
+/* Whether all of the bytes are a span's: of allocations, used or not, or of the room
+ * around them. */
+bool ha_span_owns(const void *address, size_t size);
 
 /* True if any allocation lies in [address, address + size). */
 bool ha_span_overlaps(const void *address, size_t size);

@@ -9,10 +9,7 @@
 #include "cpu/memory/check_memory.h"
 #include "cpu/memory/check_tree.h"
 
-/* What lies around an allocation (cpu/base/span.h). */
-#define GAP_LEAST 256u
 #define HEAP_GAP 64u /* of a block of the heap (cpu/exec/heap.c) */
-#define GAP_MOST ((uint64_t)1 << 20)
 
 /* Ends the launch: what others read there would not be what the program has. */
 __attribute__((noreturn)) static void
@@ -76,6 +73,22 @@ quit_if_far(const struct ha_told *access)
     }
 }
 
+/* Behind what is told the access is made: it must hit memory of kernels, or room around
+ * it where nothing else is.  Anything else belongs to the process.  Within a busy
+ * section. */
+static void
+quit_if_foreign(const struct ha_told *access)
+{
+    bool beside;
+
+    if (!ha_memory_owns((const void *)access->at, access->size) &&
+        !ha_access_allowed((const void *)access->at, access->size, &beside)) {
+        ha_told_quit(access, ha_told_writes(access)
+                                 ? "a write far from its allocation"
+                                 : "a read far from its allocation");
+    }
+}
+
 /* By the variable in shared memory that a pointer points to, if that is known. */
 static bool
 check_pointed(const struct ha_told *access)
@@ -117,6 +130,10 @@ check_variable(const struct ha_told *access, uint64_t bytes)
     }
     if (shared) {
         quit_if_far(access);
+    } else if (root != HA_ROOT_LOCAL) {
+        ha_runner_busy(access->runner);
+        quit_if_foreign(access);
+        ha_runner_idle(access->runner);
     }
     return false;
 }
@@ -169,17 +186,6 @@ keep(struct ha_told_known *known, uintptr_t begin, uint64_t bytes, uint64_t chan
     }
     known->newest = known->next++ % HA_TOLD_RANGES;
     known->ranges[known->newest] = (struct ha_told_range){begin, begin + bytes};
-}
-
-/* Whether an access hits nothing but the room around an allocation. */
-static bool
-is_near(const struct ha_told *access, const struct ha_checked_range *range)
-{
-    uint64_t gap = range->bytes / 4 < GAP_MOST ? range->bytes / 4 : GAP_MOST;
-
-    gap = gap < GAP_LEAST ? GAP_LEAST : gap;
-    return access->at + gap >= range->begin &&
-           access->at + access->size <= range->begin + range->bytes + gap;
 }
 
 /* An access that is not in the memory that `at` belongs to. */
@@ -255,14 +261,7 @@ check_root(const struct ha_told *access, bool *right)
     }
     report_memory(access, alive ? HA_FOUND_OUT_OF_BOUNDS : HA_FOUND_USE_AFTER_FREE,
                   alive ? access->root : access->at, 1);
-    if (!is_near(access, &range)) {
-        bool beside;
-        if (!ha_access_allowed((const void *)access->at, access->size, &beside)) {
-            ha_told_quit(access, ha_told_writes(access)
-                                     ? "a write far from its allocation"
-                                     : "a read far from its allocation");
-        }
-    }
+    quit_if_foreign(access);
     return true;
 }
 
@@ -304,6 +303,7 @@ check_memory(const struct ha_told *access)
     if (what == HA_FOUND_UNKNOWN_MEMORY) {
         ha_told_quit_wild(access);
     }
+    quit_if_foreign(access);
     return false;
 }
 

@@ -368,6 +368,15 @@ ha_memory_near(const void *ptr, struct ha_range *range)
     return found;
 }
 
+bool
+ha_memory_owns(const void *ptr, size_t size)
+{
+    pthread_mutex_lock(&memory.lock);
+    bool owned = ha_span_owns(ptr, size);
+    pthread_mutex_unlock(&memory.lock);
+    return owned;
+}
+
 static void
 look_at(const struct ha_record *record)
 {

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from hipadapt import hip
 from tests.conftest import ROOT
 
 FOUND = 86
@@ -261,6 +262,45 @@ print(x.get()[0])
 
     assert done.stdout == "7\n", done.stderr
     assert "3 findings" in summary_of(done)
+
+
+@pytest.mark.parametrize("at", [-1, 64, -3000, 3000])
+@pytest.mark.parametrize("way", ["x[i]", "((int *)((unsigned long long)x + 4 * i))[0]"])
+def test_writes_beside_registered_memory_hit_nothing(way: str, at: int) -> None:
+    """What lies around it belongs to the process: such a write is told, not made."""
+    done = check(
+        f"""
+whole = np.zeros(1 << 14, np.int32)
+part = whole[8192:8256]
+hip.hipHostRegister(part, part.nbytes, 0)
+k = kernel('extern "C" __global__ void k(int *x, long i) {{ {way} = 7; }}')
+k[1, 1](part.ctypes.data, np.int64({at}))
+print(wait(), whole.any())
+""",
+    )
+
+    assert done.stdout == f"{int(hip.hipError_t.hipErrorIllegalAddress)} False\n"
+    assert "out-of-bounds write of 4 bytes" in done.stderr
+    assert done.returncode == FOUND, done.stderr
+
+
+@pytest.mark.parametrize("at", [-1, -64, 8, 71])
+def test_allocations_have_room_on_both_sides(at: int) -> None:
+    """A write into it is told, hits nothing, and the kernel goes on."""
+    done = check(
+        f"""
+k = kernel(OVER)
+for count in (8, 1 << 10, 1 << 16, 1 << 20):  # each the first one of its size
+    x = hipadapt.zeros(count, "int32")
+    beyond = {at} if {at} < 0 else count + {at} - 8
+    k[1, 1](x, beyond)
+    assert wait() == 0
+    assert not x.get().any()
+""",
+    )
+
+    assert done.returncode == FOUND, done.stderr
+    assert "1 finding, made 4 times" in summary_of(done)
 
 
 def test_lines_without_debug_places_are_told() -> None:
