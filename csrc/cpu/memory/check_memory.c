@@ -16,7 +16,10 @@
 
 /* Records of memory that others may have by now. */
 #define GONE_MAX 65536u
+/* How far an address may be from memory that it is told to be beside: where allocations
+ * are, and in what belongs to the process. */
 #define NEAR_BYTES (UINT64_C(1) << 20)
+#define NEAR_FOREIGN_BYTES UINT64_C(1024)
 #define QUARANTINE_MAX_MIB (1L << 24)
 #define MIB_SHIFT 20
 
@@ -658,6 +661,7 @@ ask(uintptr_t at, uint64_t bytes, bool tell, struct ha_record *record)
         return answer_old(&range, at, bytes, record);
     }
     bool any = ha_memory_near((const void *)at, &range);
+    bool owned = ha_memory_owns((const void *)at, 1);
     if (any) {
         (void)answer_old(&range, at, bytes, &old);
     }
@@ -669,7 +673,8 @@ ask(uintptr_t at, uint64_t bytes, bool tell, struct ha_record *record)
                 : found;
     if (found != NULL) {
         uint64_t distance = ha_record_distance(found, at, bytes);
-        if (distance <= NEAR_BYTES || distance <= found->bytes) {
+        if (owned ? distance <= NEAR_BYTES || distance <= found->bytes
+                  : distance <= NEAR_FOREIGN_BYTES) {
             (void)answer(found, at, bytes, tell, record);
         }
     }
