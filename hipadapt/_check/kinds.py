@@ -142,7 +142,7 @@ KINDS: dict[str, Kind] = {
         Kind(
             "nan",
             "nan",
-            "an operation on finite numbers gives the first NaN",
+            "an operation on numbers gives the first NaN",
             "Look at the operands of the operation: 0/0, a root or logarithm of a negative number, infinity minus infinity.",
         ),
         Kind(

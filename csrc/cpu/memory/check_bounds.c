@@ -83,9 +83,8 @@ quit_if_foreign(const struct ha_told *access)
 
     if (!ha_memory_owns((const void *)access->at, access->size) &&
         !ha_access_allowed((const void *)access->at, access->size, &beside)) {
-        ha_told_quit(access, ha_told_writes(access)
-                                 ? "a write far from its allocation"
-                                 : "a read far from its allocation");
+        ha_told_quit(access, ha_told_writes(access) ? "a write far from its allocation"
+                                                    : "a read far from its allocation");
     }
 }
 

@@ -97,8 +97,8 @@ bool ha_memory_is_apart(void *ptr);
 /* The allocation of the device's that the address is in or right behind. */
 bool ha_memory_near(const void *ptr, struct ha_range *range);
 
-/* Whether all of the bytes are where allocations are: in one, or beside it where nothing
- * else is. */
+/* Whether all of the bytes are where allocations are: in one, or beside it where
+ * nothing else is. */
 bool ha_memory_owns(const void *ptr, size_t size);
 
 /* Looks for writes past the ends of all allocations that were made under check and are

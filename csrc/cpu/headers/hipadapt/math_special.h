@@ -79,16 +79,25 @@ __HA_FN__ float rcbrt(float x) { return rcbrtf(x); }
 
 /* ---- the error function ---- */
 
+/* What a function gives outside of its domain: NaN by an invalid operation, or the NaN
+ * that x is. */
+__HA_FN__ double __ha_outside(double x) {
+    __HA_EXACT__
+    return (x - x) / (x - x);
+}
+
 /* exp(x * x) * erfc(x): from both where both are in range, else by the series in
  * 1 / (2 x x), of which eight terms are enough there. */
 __HA_FN__ double erfcx(double x) {
     __HA_EXACT__
+    if (x < -27.0)
+        return 2.0 * __builtin_exp(x * x);
     if (x < 25.0) {
         __ha_pair s = __ha_two_product(x, x);
         double e = __builtin_exp(s.high);
         return (e < __builtin_inf() ? e + e * s.low : e) * __builtin_erfc(x);
     }
-    double t = 0.5 / (x * x), sum = 1.0;
+    double t = 0.5 / x / x, sum = 1.0;
     for (int k = 8; k > 0; k--)
         sum = 1.0 - (2 * k - 1) * t * sum;
     return 0.56418958354775628695 / x * sum; /* 1 / sqrt(pi) */
@@ -129,7 +138,7 @@ __HA_FN__ double __ha_erfcinv_tail(double q) {
 __HA_FN__ double erfcinv(double q) {
     __HA_EXACT__
     if (!(q >= 0.0 && q <= 2.0))
-        return __builtin_nan("");
+        return __ha_outside(q);
     if (q >= 0.5 && q <= 1.5)
         return __ha_erfinv_middle(1.0 - q);
     if (q == 0.0 || q == 2.0)
@@ -140,7 +149,7 @@ __HA_FN__ double erfinv(double x) {
     __HA_EXACT__
     double a = __builtin_fabs(x);
     if (!(a <= 1.0))
-        return __builtin_nan("");
+        return __ha_outside(x);
     if (a <= 0.5)
         return __ha_erfinv_middle(x);
     return __builtin_copysign(a == 1.0 ? __builtin_inf() : __ha_erfcinv_tail(1.0 - a), x);
@@ -154,16 +163,18 @@ __HA_FN__ float erfinvf(float x) { return (float)erfinv((double)x); }
 __HA_FN__ double normcdf(double x) {
     __HA_EXACT__
     const double high = 0.70710678118654757, low = -4.8336466567264567e-17;
+    if (!(__builtin_fabs(x) < 39.0))
+        return 0.5 * __builtin_erfc(-x * high);
     __ha_pair t = __ha_two_product(-x, high);
     double rest = t.low - x * low;
     double e = __builtin_erfc(t.high);
-    if (!(__builtin_fabs(x) < 39.0))
-        return 0.5 * e;
     return 0.5 * (e - 1.12837916709551257390 * __builtin_exp(-t.high * t.high) * rest);
 }
 __HA_FN__ float normcdff(float x) { return (float)normcdf((double)x); }
 __HA_FN__ double normcdfinv(double p) {
     __HA_EXACT__
+    if (!(p >= 0.0 && p <= 1.0))
+        return __ha_outside(p);
     return 0.0 - 1.41421356237309504880 * erfcinv(2.0 * p);
 }
 __HA_FN__ float normcdfinvf(float p) {
@@ -230,16 +241,17 @@ template <class At> __HA_FN_T__ double __ha_norm(int n, At at) {
     double s = length.sum.high + length.sum.low;
     return __builtin_ldexp(__builtin_sqrt(s), length.e);
 }
-/* With a step by the rest 1 - s r^2; it is NaN where r is 0, infinite or NaN already. */
+/* With a step by the rest 1 - s r^2. */
 template <class At> __HA_FN_T__ double __ha_rnorm(int n, At at) {
     __HA_EXACT__
     __ha_length length = __ha_length_of(n, at);
-    double s = length.sum.high + length.sum.low,
-           low = length.sum.low - (s - length.sum.high);
-    double r = 1.0 / __builtin_sqrt(s);
+    double s = length.sum.high + length.sum.low, r = 1.0 / __builtin_sqrt(s);
+    if (!(s > 0.0 && s < __builtin_inf()))
+        return r;
+    double low = length.sum.low - (s - length.sum.high);
     __ha_pair square = __ha_two_product(r, r), one = __ha_two_product(s, square.high);
     double rest = ((1.0 - one.high) - one.low) - (s * square.low + low * square.high);
-    return __builtin_ldexp(rest == rest ? r + 0.5 * r * rest : r, -length.e);
+    return __builtin_ldexp(r + 0.5 * r * rest, -length.e);
 }
 #define __HA_LENGTH__(name)                                                             \
     __HA_FN__ double name##3d(double x, double y, double z) {                           \
