@@ -111,7 +111,7 @@ __HA_FN__ double __ha_erf_guess(double l) {
     double t = 2.0 / (3.14159265358979323846 * a) + 0.5 * l;
     return __builtin_sqrt(__builtin_sqrt(t * t - l / a) - t);
 }
-/* For |x| <= 1/2: Halley's steps on erf(y) - x. */
+/* For |x| <= 3/4: Halley's steps on erf(y) - x. */
 __HA_FN__ double __ha_erfinv_middle(double x) {
     __HA_EXACT__
     double y = __builtin_copysign(__ha_erf_guess(__builtin_log1p(-x * x)), x);
@@ -150,7 +150,7 @@ __HA_FN__ double erfinv(double x) {
     double a = __builtin_fabs(x);
     if (!(a <= 1.0))
         return __ha_outside(x);
-    if (a <= 0.5)
+    if (a <= 0.75)
         return __ha_erfinv_middle(x);
     return __builtin_copysign(a == 1.0 ? __builtin_inf() : __ha_erfcinv_tail(1.0 - a), x);
 }
@@ -196,9 +196,12 @@ __HA_FN__ double __ha_bessel_i(double x, int order) {
     double sum = 1.0, t = 1.0 / (8.0 * x);
     for (int k = 24; k > 0; k--)
         sum = 1.0 + ((2 * k - 1) * (2 * k - 1) - 4 * order) * t / k * sum;
-    double e = __builtin_exp(x < 700.0 ? x : 0.5 * x);
+    if (!(x < 720.0))
+        return x * __builtin_inf();
+    bool large = x >= 700.0; /* exp(x) may be out of range */
+    double e = __builtin_exp(large ? x - 8.0 : x);
     double scaled = sum / __builtin_sqrt(6.28318530717958647693 * x);
-    return x < 700.0 ? e * scaled : x < 720.0 ? e * scaled * e : x * __builtin_inf();
+    return e * scaled * (large ? 2980.95798704172827474 : 1.0); /* exp(8) */
 }
 __HA_FN__ double cyl_bessel_i0(double x) { return __ha_bessel_i(__builtin_fabs(x), 0); }
 __HA_FN__ double cyl_bessel_i1(double x) {
