@@ -6,8 +6,6 @@
  *     @v = global ptr @b                        ->     @v = global ptr @a
  *
  * An alias of a part of a variable, or of an expression, has no first name: refused. */
-#include <string.h>
-
 #include "cpu/compile/ir_text.h"
 
 struct names {
@@ -15,20 +13,6 @@ struct names {
     struct ir_slice *firsts;
     uint32_t count;
 };
-
-/* The line at `at`, which moves behind it; false at the end. */
-static bool
-next_line(struct ir_slice text, size_t *at, struct ir_slice *line)
-{
-    if (*at >= text.size) {
-        return false;
-    }
-    const char *end = memchr(text.at + *at, '\n', text.size - *at);
-    size_t behind = end != NULL ? (size_t)(end - text.at) + 1 : text.size;
-    *line = ir_part(text, *at, behind);
-    *at = behind;
-    return true;
-}
 
 /* "@b = ... alias T, ptr @a" */
 static bool
@@ -94,19 +78,19 @@ ir_without_aliases(struct ir_arena *arena, struct ir_slice text)
     struct ir_slice line;
     size_t count = 0;
 
-    for (size_t at = 0; next_line(text, &at, &line);) {
+    for (size_t at = 0; ir_next_line(text, &at, &line);) {
         count += is_alias(line);
     }
     if (count == 0) {
         return text;
     }
     names.firsts = ir_alloc(arena, count, sizeof *names.firsts);
-    for (size_t at = 0; next_line(text, &at, &line);) {
+    for (size_t at = 0; ir_next_line(text, &at, &line);) {
         if (is_alias(line)) {
             take_alias(arena, line, &names);
         }
     }
-    for (size_t at = 0; next_line(text, &at, &line);) {
+    for (size_t at = 0; ir_next_line(text, &at, &line);) {
         if (!is_alias(line)) {
             put_line(&out, &names, line);
         }

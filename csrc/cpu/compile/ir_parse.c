@@ -138,10 +138,6 @@ parse_params(struct ir_arena *arena, struct ir_function *function, struct ir_sli
     for (uint32_t i = 0; i < count; i++) {
         struct ir_param *param = &function->params[function->param_count++];
         struct ir_slice part = parts[i];
-        if (ir_is(part, "...")) {
-            ir_fail(arena, HA_ERROR_UNSUPPORTED,
-                    "function %.*s takes variable arguments", IR_ARGS(function->name));
-        }
         size_t first = strchr("<[{", part.at[0]) != NULL ? ir_close(arena, part, 0)
                                                          : ir_token(part, 0).size;
         param->type = ir_part(part, 0, first);
@@ -353,7 +349,9 @@ parse_global(struct ir_arena *arena, struct ir_slice line)
 void
 ir_parse(struct ir_arena *arena, struct ir_slice text, struct ir_module *module)
 {
-    struct reader reader = {.arena = arena, .text = ir_without_aliases(arena, text)};
+    struct ir_slice plain =
+        ir_without_variadics(arena, ir_without_aliases(arena, text));
+    struct reader reader = {.arena = arena, .text = plain};
     struct list types = {.arena = arena, .size = sizeof(struct ir_slice)};
     struct list globals = {.arena = arena, .size = sizeof(struct ir_global)};
     struct list functions = {.arena = arena, .size = sizeof(struct ir_function)};

@@ -293,6 +293,19 @@ reserve(struct ir_out *out, size_t more)
     out->capacity = capacity;
 }
 
+bool
+ir_next_line(struct ir_slice text, size_t *at, struct ir_slice *line)
+{
+    if (*at >= text.size) {
+        return false;
+    }
+    const char *end = memchr(text.at + *at, '\n', text.size - *at);
+    size_t behind = end != NULL ? (size_t)(end - text.at) + 1 : text.size;
+    *line = ir_part(text, *at, behind);
+    *at = behind;
+    return true;
+}
+
 void
 ir_put(struct ir_out *out, struct ir_slice text)
 {

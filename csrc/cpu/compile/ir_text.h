@@ -171,6 +171,8 @@ struct ir_slice *ir_split(struct ir_arena *arena, struct ir_slice slice,
                           uint32_t *count);
 struct ir_slice ir_trim(struct ir_slice slice);
 struct ir_slice ir_part(struct ir_slice slice, size_t from, size_t to);
+/* The line at `at`, with its newline; `at` moves behind it.  False at the end. */
+bool ir_next_line(struct ir_slice text, size_t *at, struct ir_slice *line);
 
 void ir_put(struct ir_out *out, struct ir_slice text);
 __attribute__((format(printf, 2, 3))) void ir_print(struct ir_out *out,
@@ -183,6 +185,9 @@ bool ir_map_get(const struct ir_map *map, struct ir_slice name, uint32_t *value)
 /* The text with one name for each function and variable, in the arena; or `text` itself
  * where there are no aliases. */
 struct ir_slice ir_without_aliases(struct ir_arena *arena, struct ir_slice text);
+
+/* The same with no function that takes variable arguments. */
+struct ir_slice ir_without_variadics(struct ir_arena *arena, struct ir_slice text);
 
 /* The parts of one line, which it borrows. */
 struct ir_inst ir_inst_of(struct ir_slice line);

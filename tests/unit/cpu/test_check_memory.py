@@ -311,6 +311,22 @@ def test_right_program_is_clean(checked: Checked) -> None:
     assert found == []
 
 
+def test_arguments_that_nobody_reads_are_no_obstacle(checked: Checked) -> None:
+    """Functions for messages that other headers leave empty; nothing is inlined yet."""
+    assert not checked(
+        """
+        k = hipadapt.compile_kernel('''
+        inline __device__ void say(const char *, int, ...) {}
+        extern "C" __global__ void k(int *x) {
+            say("k", 1, 2.0, "three"); x[threadIdx.x] = 1; }''', "k")
+        x = hipadapt.zeros(8, "int32")
+        k[1, 8](x)
+        assert x.get().all()
+        """,
+        kinds="all",
+    )
+
+
 def test_nothing_is_checked_without_being_asked(checked: Checked) -> None:
     found = checked(
         """

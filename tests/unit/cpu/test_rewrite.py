@@ -207,6 +207,18 @@ REFUSED = {
         + "}" * 10,
         "warp call inside of more than 8 loops",
     ),
+    "variable arguments that are read": (
+        "__device__ int f(int n, ...) { __builtin_va_list a; __builtin_va_start(a, n);"
+        " return *(int *)&a; }"
+        'extern "C" __global__ void k(int *p) { *p = f(1, *p); }',
+        "function @_Z1fiz takes variable arguments",
+    ),
+    "variable arguments by an address": (
+        "__device__ void g(int n, ...) {}"
+        "__device__ void (*volatile place)(int, ...) = g;"
+        'extern "C" __global__ void k(int *p) { place(1, *p); }',
+        "a call by an address passes variable arguments",
+    ),
     "intrinsic of another target": (
         'extern "C" __global__ void k(unsigned *p) { *p = __nvvm_prmt(p[1], p[2], 3); }',
         "@llvm.nvvm.prmt",

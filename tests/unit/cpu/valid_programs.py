@@ -880,4 +880,17 @@ PROGRAMS = {
             return second(i) + same + table[i & 1](i);
         }
     """,
+    "arguments that nobody reads": """
+        struct Pair { int a, b; };
+        __device__ int said = 0;
+        __device__ int say(const char *text, int x, ...) { return x + text[0]; }
+        __device__ void nothing(...) {}
+        __device__ __attribute__((noinline)) void tell(const char *, ...) { said += 0; }
+        __device__ int f(int i) {
+            Pair pair = {i, 2};
+            nothing(i, "(...) @_Z3sayPKciz(");
+            tell("%d %s", pair.a, "...) @x(");
+            return say("a", i, 2.0, "b, c", pair.a) + say("b", i) + pair.b;
+        }
+    """,
 }
