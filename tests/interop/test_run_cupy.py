@@ -15,6 +15,7 @@ import pytest
 from hipadapt._check.pools import separate
 from hipadapt._compiler import zig_program
 from hipadapt._run import elf, standin
+from tests.checks import recorded
 from tests.conftest import ROOT
 from tests.interop import fetched
 
@@ -54,9 +55,29 @@ def cupy(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Cupy:
     def run(
         code: str, quiet: bool = True, **environment: str
     ) -> subprocess.CompletedProcess[str]:
-        done = fetched.run(folder, START + code, CUPY_CACHE_DIR=kept, **environment)
+        settings = {"CUPY_CACHE_DIR": kept, **environment}
+        done = fetched.run(folder, START + code, **settings)
         if quiet:
             assert done.stderr == ""
+        return done
+
+    return run
+
+
+@pytest.fixture(params=["plain", "checked"])
+def clean(request: pytest.FixtureRequest, cupy: Cupy, tmp_path: Path) -> Cupy:
+    """run(code): once as it is, and once under check, which finds nothing."""
+    if request.param == "plain":
+        return cupy
+
+    def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        output = tmp_path / "findings"
+        settings = {**recorded.settings(output), "CUPY_CACHE_DIR": str(tmp_path)}
+        done = cupy(code, **settings, **environment)
+        assert recorded.kinds(output) == []
+        checked, unchecked = recorded.launches(output)
+        assert checked > 0
+        assert unchecked == 0
         return done
 
     return run
@@ -91,8 +112,8 @@ b = a.copy(); b[3:5, 1] = 9; assert (b.get()[3:5, 1] == 9).all()
 
 
 @pytest.mark.parametrize("kind", ["f2", "f4", "f8", "c8", "c16"])
-def test_elementwise_kernels(cupy: Cupy, kind: str) -> None:
-    cupy(f"""
+def test_elementwise_kernels(clean: Cupy, kind: str) -> None:
+    clean(f"""
 kind = {kind!r}
 x = x.astype(kind)
 if kind[0] == "c":
@@ -107,8 +128,8 @@ assert ((a == a).get()).all() and (a + a).dtype == x.dtype
 """)
 
 
-def test_integers_wrap_and_divide_as_in_numpy(cupy: Cupy) -> None:
-    cupy("""
+def test_integers_wrap_and_divide_as_in_numpy(clean: Cupy) -> None:
+    clean("""
 for kind in "i1 u1 i2 u2 i4 u4 i8 u8".split():
     i = np.arange(1, 200).astype(kind); g = cp.asarray(i)
     for f in (lambda v: v * v, lambda v: v // 3, lambda v: v % 7, lambda v: v << 1,
@@ -118,8 +139,8 @@ for kind in "i1 u1 i2 u2 i4 u4 i8 u8".split():
 """)
 
 
-def test_reductions(cupy: Cupy) -> None:
-    cupy("""
+def test_reductions(clean: Cupy) -> None:
+    clean("""
 close(a.sum().get(), x.sum(dtype="f8"), rtol=1e-4)
 for axis in (0, 1):
     close(a.sum(axis=axis).get(), x.sum(axis=axis), rtol=1e-4, atol=1e-4)
@@ -176,8 +197,8 @@ assert (y[:, 5] == np.sort(x, axis=1)[:, 5]).all()
     assert done.stderr == ""
 
 
-def test_kernels_of_the_user(cupy: Cupy) -> None:
-    cupy("""
+def test_kernels_of_the_user(clean: Cupy) -> None:
+    clean("""
 square = cp.ElementwiseKernel("T x, T y", "T z", "z = (x - y) * (x - y)", "square")
 close(square(a, a + 2).get(), 4, rtol=1e-5)
 norm = cp.ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "norm")
@@ -189,8 +210,8 @@ close(fused(a, a * 2).get(), x * x + 1, rtol=1e-5)
 """)
 
 
-def test_special_functions_that_include_headers_of_cpp(cupy: Cupy) -> None:
-    cupy("""
+def test_special_functions_that_include_headers_of_cpp(clean: Cupy) -> None:
+    clean("""
 from cupyx.scipy import special
 one = cp.ones(3)
 close(special.digamma(one).get(), -0.5772156649015329, rtol=1e-12)
@@ -200,8 +221,8 @@ close(special.wright_bessel(one, one, 0 * one).get(), 1, rtol=1e-12)
 """)
 
 
-def test_raw_kernel(cupy: Cupy) -> None:
-    cupy("""
+def test_raw_kernel(clean: Cupy) -> None:
+    clean("""
 add = cp.RawKernel(r'''
 extern "C" __global__ void add(const float *a, const float *b, float *c, int n) {
     int i = blockDim.x * blockIdx.x + threadIdx.x;
@@ -225,8 +246,8 @@ fails(lambda: turn((1,), (5000,), (b,)), "CUDADriverError", "hipErrorInvalid")
 """)
 
 
-def test_raw_module_with_name_expressions(cupy: Cupy) -> None:
-    cupy("""
+def test_raw_module_with_name_expressions(clean: Cupy) -> None:
+    clean("""
 module = cp.RawModule(code=r'''
 template <class T> __global__ void scale(T *x, T f, int n) {
     int i = blockDim.x * blockIdx.x + threadIdx.x;
@@ -250,8 +271,8 @@ assert int(cp.ndarray((), "i4", module.get_global("counter"))) == 4
 """)
 
 
-def test_module_by_hipcc(cupy: Cupy) -> None:
-    cupy("""
+def test_module_by_hipcc(clean: Cupy) -> None:
+    clean("""
 module = cp.RawModule(code=r'''
 #include <cupy/complex.cuh>
 extern "C" __global__ void k(complex<float> *z) { z[threadIdx.x] *= complex<float>(0, 1); }

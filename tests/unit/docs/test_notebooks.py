@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from tests.checks import recorded
 from tools import docs
 
 FILES = sorted(docs.NOTEBOOKS.glob("*.ipynb"))
+FOUND = {"find_a_nan": ["infinity"]}  # what they are about
 
 
 def test_there_are_notebooks() -> None:
@@ -46,13 +48,18 @@ def test_strip_takes_outputs_out() -> None:
     assert clean["cells"][0]["source"] == ["print(1)"]
 
 
+@pytest.mark.parametrize("checked", [False, True])
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 @pytest.mark.filterwarnings("default")
-def test_notebook_runs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notebook_runs(
+    path: Path, checked: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     nbformat = pytest.importorskip("nbformat", reason="of the extra docs")
     nbclient = pytest.importorskip("nbclient", reason="of the extra docs")
     pytest.importorskip("ipykernel", reason="of the extra docs")
-    for name, value in docs.environment().items():
+    output = tmp_path / "findings"
+    more = recorded.settings(output) if checked else {}
+    for name, value in {**docs.environment(), **more}.items():
         monkeypatch.setenv(name, value)
     notebook = nbformat.read(path, as_version=4)
 
@@ -63,3 +70,4 @@ def test_notebook_runs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     outputs = [o for cell in notebook.cells for o in cell.get("outputs", ())]
     assert outputs
     assert [o for o in outputs if o.get("name") == "stderr"] == []
+    assert recorded.kinds(output) == (FOUND.get(path.stem, []) if checked else [])
