@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HA_IMAGE_ABI 8u
+#define HA_IMAGE_ABI 9u
 #define HA_IMAGE_SYMBOL "__ha_image"
 /* Exported by images that were compiled with an explanation: lines about kernels, with
  * a NUL behind (cpu/compile/back_facts.h). */

@@ -122,11 +122,14 @@ struct ha_proof_access {
     uint32_t what;    /* enum ha_site_bits */
     uint32_t bytes;   /* never 0 */
     uint32_t loop;    /* the outermost one in step around it, or HA_PROOF_NONE */
-    uint32_t crosses; /* of that: 1: the round may have begun, 2: it may end, with no
-                         barrier between that and the access */
+    uint32_t crosses; /* of that: 1: the round may have begun, 2: it may end, 4: the
+                         loop may be left, with no barrier between that and the access
+                       */
     uint32_t line;
-    uint64_t after; /* barriers, a bit each, that lanes may have met at last before it;
-                       the lowest bit: none */
+    uint64_t after;  /* barriers, a bit each, that lanes may have met at last before it;
+                        the lowest bit: none */
+    uint64_t behind; /* loops in step, a bit each, that all lanes have left together
+                        that come to it */
 };
 
 struct ha_image_kernel;
@@ -141,6 +144,7 @@ struct ha_proof {
     const struct ha_proof_access *accesses;
     uint32_t node_count, context_count, edge_count, loop_count;
     uint32_t root_count, access_count;
+    uint32_t parts; /* 1: lanes of a block may wait at different barriers */
 };
 
 _Static_assert(sizeof(struct ha_proof_node) == 32, "layout is in IR");
@@ -148,7 +152,7 @@ _Static_assert(sizeof(struct ha_proof_context) == 12, "layout is in IR");
 _Static_assert(sizeof(struct ha_proof_edge) == 8, "layout is in IR");
 _Static_assert(sizeof(struct ha_proof_loop) == 16, "layout is in IR");
 _Static_assert(sizeof(struct ha_proof_root) == 32, "layout is in IR");
-_Static_assert(sizeof(struct ha_proof_access) == 40, "layout is in IR");
-_Static_assert(sizeof(struct ha_proof) == 80, "layout is in IR");
+_Static_assert(sizeof(struct ha_proof_access) == 48, "layout is in IR");
+_Static_assert(sizeof(struct ha_proof) == 88, "layout is in IR");
 
 #endif

@@ -20,6 +20,7 @@ struct proof_table {
     struct ha_proof_access *accesses;
     uint32_t node_count, context_count, edge_count, loop_count;
     uint32_t root_count, access_count;
+    uint32_t parts; /* as in struct ha_proof */
     uint32_t node_capacity, context_capacity, edge_capacity;
     uint32_t root_capacity, access_capacity;
 };

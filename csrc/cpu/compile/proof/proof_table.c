@@ -7,7 +7,7 @@
 #define EDGE "{ i32, i32 }"
 #define LOOP "{ i32, i32, i32, i32 }"
 #define ROOT "{ i32, i32, i64, ptr, i64 }"
-#define ACCESS "{ i32, i32, i32, i32, i32, i32, i32, i32, i64 }"
+#define ACCESS "{ i32, i32, i32, i32, i32, i32, i32, i32, i64, i64 }"
 
 static void
 begin(struct ir_out *out, const char *name, uint32_t row, uint32_t count,
@@ -90,10 +90,11 @@ write_accesses(const struct proof_table *table, uint32_t row, struct ir_out *out
         const struct ha_proof_access *access = &table->accesses[i];
         ir_print(out,
                  "%s" ACCESS " { i32 %u, i32 %u, i32 %u, i32 %u, i32 %u, i32 %u, "
-                 "i32 %u, i32 %u, i64 %llu }",
+                 "i32 %u, i32 %u, i64 %llu, i64 %llu }",
                  i > 0 ? ", " : "", access->address, access->context, access->root,
                  access->what, access->bytes, access->loop, access->crosses,
-                 access->line, (unsigned long long)access->after);
+                 access->line, (unsigned long long)access->after,
+                 (unsigned long long)access->behind);
     }
     end(out, table->access_count);
 }
@@ -108,11 +109,12 @@ ha_proof_write(const struct proof_table *table, uint32_t row, struct ir_out *out
     ir_print(
         out,
         "@__ha_proof.%u = internal constant { ptr, ptr, ptr, ptr, ptr, ptr, ptr, "
-        "i32, i32, i32, i32, i32, i32 } { ptr @__ha_plain.%u, ptr "
+        "i32, i32, i32, i32, i32, i32, i32 } { ptr @__ha_plain.%u, ptr "
         "@__ha_proof_nodes.%u, ptr @__ha_proof_contexts.%u, ptr "
         "@__ha_proof_edges.%u, ptr @__ha_proof_loops.%u, ptr @__ha_proof_roots.%u, "
         "ptr @__ha_proof_accesses.%u, i32 %u, i32 %u, i32 %u, i32 %u, i32 %u, i32 "
-        "%u }\n",
+        "%u, i32 %u }\n",
         row, row, row, row, row, row, row, row, table->node_count, table->context_count,
-        table->edge_count, table->loop_count, table->root_count, table->access_count);
+        table->edge_count, table->loop_count, table->root_count, table->access_count,
+        table->parts);
 }
