@@ -31,6 +31,7 @@ BUFFERS = {
     "d": ("int", 4),
 }
 SHARED = {"s": ("int", 96), "t": ("float", 40)}
+NOWHERE = "nowhere"  # a buffer without elements
 TABLE = 23  # element i of `d` is i * 7 % TABLE
 
 
@@ -140,6 +141,7 @@ class Code:
     text: list[str] = field(default_factory=list)
     python: list[str] = field(default_factory=list)
     depth: int = 1
+    barriers: int = 0
 
     def add(self, text: str, python: str) -> None:
         self.text.append("    " * self.depth + text)
@@ -153,6 +155,10 @@ class Code:
         self.add("", "pass")
         self.depth -= 1
         self.text.append("    " * self.depth + "}")
+
+    def barrier(self) -> None:
+        self.barriers += 1
+        self.add("__syncthreads();", f"yield {self.barriers}")
 
     def declare(self, name: str, value: Expr) -> Expr:
         self.add(f"{value.kind} {name} = {value.text};", f"{name} = {value.python}")
@@ -249,6 +255,7 @@ class Log:
     def __init__(self, block: int, lane: int, told: list[Access]) -> None:
         self.block, self.lane, self.told = block, lane, told
         self.phase = 0
+        self.met: list[int] = []  # barriers
 
     def tell(self, buffer: str, element: int, what: str) -> None:
         access = Access(buffer, element, what, self.block, self.lane, self.phase)
@@ -272,6 +279,7 @@ def accesses_of(kernel: Kernel, launch: Launch, wraps: bool) -> Iterator[Access]
     dx, dy, dz = launch.block
     told: list[Access] = []
     for block in range(gx * gy * gz):
+        met: list[int] = []  # the most that a lane has met
         bx, by, bz = block % gx, block // gx % gy, block // gx // gy
         for number_of in range(dx * dy * dz):
             tx, ty, tz = (
@@ -286,8 +294,13 @@ def accesses_of(kernel: Kernel, launch: Launch, wraps: bool) -> Iterator[Access]
                 log.tell,
                 log.look,
             )
-            for _ in lane:
+            for barrier in lane:
                 log.phase += 1
+                log.met.append(barrier)
+            common = min(len(met), len(log.met))
+            if met[:common] != log.met[:common]:
+                log.tell(NOWHERE, 0, "write")  # lanes wait at different barriers
+            met = max(met, log.met, key=len)
             yield from told
             told.clear()
 
@@ -295,6 +308,7 @@ def accesses_of(kernel: Kernel, launch: Launch, wraps: bool) -> Iterator[Access]
 def is_right(accesses: list[Access], launch: Launch) -> bool:
     """Whether all are in bounds and none race."""
     sizes = dict(launch.elements) | {name: count for name, (_, count) in SHARED.items()}
+    sizes[NOWHERE] = 0
     seen: dict[tuple[Any, ...], list[Access]] = {}
     for access in accesses:
         if not 0 <= access.element < sizes[access.buffer]:

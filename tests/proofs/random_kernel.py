@@ -187,6 +187,166 @@ class Maker:
         self.code.python.append("    " * self.code.depth + f"{name}r += 1")
         self.code.end()
 
+    # ---- loops with barriers, as sums of a block have them ----
+
+    def together(self) -> Expr:
+        """A number that all lanes have alike; nearly always."""
+        rng = self.rng
+        if rng.random() < 0.08:
+            return cast("int", rng.choice(self.values))
+        half = arithmetic("/", "int", coordinate("dx"), number("int", 2))
+        fixed = number("int", rng.choice((2, 3, 4, 8, 16, 32)))
+        return cast(
+            "int", rng.choice((fixed, half, half, coordinate("dx"), self.limits[0]))
+        )
+
+    def shared_access(self, value: Expr, now: Expr | None) -> None:
+        rng = self.rng
+        x = cast("int", coordinate("tx"))
+        places = [x, x, arithmetic("+", "int", x, value)]
+        places.append(arithmetic(rng.choice("-^"), "int", x, value))
+        places.append(rng.choice((value, number("int", 0), cast("int", self.index()))))
+        if now is not None:
+            other = arithmetic("-", "int", number("int", 1), now)
+            for side in (now, other, other):
+                row = arithmetic("*", "int", side, number("int", 32))
+                places.append(arithmetic("+", "int", row, rng.choice((x, places[3]))))
+        what = rng.choice(("write", "read", "read"))
+        self.code.access(rng.choice("sst"), rng.choice(places), what)
+
+    def guarded_access(self, value: Expr, now: Expr | None) -> None:
+        rng = self.rng
+        x = cast("int", coordinate("tx"))
+        limit = rng.choice((value, value, number("int", 0), self.together()))
+        order = compare(rng.choice(("<", "<", ">=", "==")), "int", x, limit)
+        guarded = rng.random() < 0.7
+        if guarded:
+            self.code.begin(f"if ({order.text})", f"if {order.python}")
+        for _ in range(rng.choice((1, 1, 2))):
+            self.shared_access(value, now)
+        if guarded:
+            self.code.end()
+
+    def tree(self) -> None:
+        rng = self.rng
+        name = self.name()
+        value = Expr("int", name, name)
+        two, one = number("int", 2), number("int", 1)
+        way = rng.randrange(4)
+        if way < 2:
+            start, test = self.together(), compare(">", "int", value, number("int", 0))
+            following = arithmetic("/", "int", value, two)
+            if way == 1:
+                following = arithmetic(">>", "int", value, one)
+        elif way == 2:
+            start, test = one, compare("<", "int", value, self.together())
+            following = arithmetic("*", "int", value, two)
+        else:
+            start = number("int", 0)
+            test = compare("<", "int", value, self.together())
+            following = arithmetic("+", "int", value, rng.choice((one, two)))
+        now = None
+        if rng.random() < 0.4:
+            now = self.code.declare(self.name(), number("int", 0))
+        if rng.random() < 0.7:
+            self.guarded_access(value=one, now=now)
+            self.code.barrier()
+        self.code.add(f"int {name} = {start.text};", f"{name} = {start.python}")
+        self.code.add("", f"{name}r = 0")
+        self.code.begin(
+            f"for (; {test.text}; {name} = {following.text})", f"while {test.python}"
+        )
+        self.code.add("", f"if {name}r > 60: raise TooLong")
+        for part in rng.choice(("ab", "ab", "ab", "bab", "abab", "ba", "abx", "axb")):
+            if part == "a":
+                self.guarded_access(value, now)
+            elif part == "b":
+                self.code.barrier()
+            else:
+                stop = compare("<", "int", value, number("int", rng.randrange(4)))
+                self.code.add(f"if ({stop.text}) break;", f"if {stop.python}: break")
+        if now is not None:
+            turned = arithmetic("-", "int", one, now)
+            self.code.add(
+                f"{now.text} = {turned.text};", f"{now.text} = {turned.python}"
+            )
+        self.code.add("", f"{name} = {following.python}")
+        self.code.add("", f"{name}r += 1")
+        self.code.end()
+        if rng.random() < 0.8:
+            self.guarded_access(number("int", 0), now)
+
+    def simple_access(self, often: int = 2) -> None:
+        """Lanes differ, so often, or all meet in one element."""
+        rng = self.rng
+        x = cast("int", coordinate("tx"))
+        one = number("int", rng.choice((0, 1, 3)))
+        place = rng.choice((*[x] * often, one))
+        one = compare("==", "int", x, number("int", rng.choice((0, 1, 3))))
+        guarded = place is not x and rng.random() < 0.6
+        if guarded:
+            self.code.begin(f"if ({one.text})", f"if {one.python}")
+        self.code.access("s", place, rng.choice(("write", "read")))
+        if guarded:
+            self.code.end()
+
+    def sums(self) -> None:
+        """Few accesses around loops with barriers: what is proved of them is so by
+        the barriers alone."""
+        rng = self.rng
+        x = cast("int", coordinate("tx"))
+        self.values = [Expr("int", "tx", "tx"), x]
+        for _ in range(rng.choice((1, 1, 1, 2))):
+            if rng.random() < 0.3:
+                self.simple_access()
+            if rng.random() < 0.3:
+                self.code.barrier()
+            limit = rng.choice((x, x, x, cast("int", self.limits[0])))
+            some = compare("<", "int", limit, number("int", rng.choice((1, 4, 8))))
+            guarded = rng.random() < 0.5
+            if guarded:
+                self.code.begin(f"if ({some.text})", f"if {some.python}")
+            self.round(rng.choice(("ab", "ab", "ab", "ba", "aba", "axb", "axb", "bax")))
+            if guarded:
+                self.code.end()
+            if rng.random() < 0.9:
+                self.simple_access(often=0 if rng.random() < 0.7 else 2)
+
+    def round(self, parts: str) -> None:
+        rng = self.rng
+        name = self.name()
+        count = number("int", rng.choice((1, 1, 3, 3, 2)))
+        if rng.random() < 0.25:
+            count = arithmetic("&", "int", cast("int", coordinate("tx")), count)
+        elif rng.random() < 0.8:  # or it is unrolled
+            count = arithmetic("&", "int", rng.choice(self.limits), count)
+        value = Expr("int", name, name)
+        following = arithmetic("+", "int", value, number("int", 1))
+        test = compare("<", "int", value, count)
+        self.code.add(f"int {name} = 0;", f"{name} = 0")
+        first = rng.random() < 0.3  # the body comes before the test
+        head = f"for (; {test.text}; {name} = {following.text})"
+        if first:
+            self.code.begin("for (;;)", "while True")
+        else:
+            self.code.begin(head, f"while {test.python}")
+        for part in parts:
+            if part == "a":
+                self.simple_access()
+            elif part == "b":
+                self.code.barrier()
+            else:
+                last = arithmetic("&", "int", rng.choice(self.limits), count)
+                stop = compare("==", "int", value, last)
+                self.code.add(f"if ({stop.text}) break;", f"if {stop.python}: break")
+        self.code.add("", f"{name} = {following.python}")
+        if first:
+            self.code.add(
+                f"if (!(({name} = {following.text}) < {count.text})) break;",
+                f"if not ({test.python}): break",
+            )
+        self.code.end()
+
     def statement(self, depth: int) -> None:
         rng = self.rng
         way = rng.random()
@@ -200,7 +360,11 @@ class Maker:
         elif way < 0.6 and depth < 2:
             self.loop(depth)
         elif way < 0.66 and depth == 0 and not self.returned:
-            self.code.add("__syncthreads();", "yield")
+            self.code.barrier()
+        elif way < 0.72 and depth == 0:
+            self.tree()
+        elif way < 0.725:
+            self.code.barrier()  # lanes may have parted
         else:
             self.access()
 
@@ -213,6 +377,9 @@ class Maker:
 
     def make(self, name: str) -> Kernel:
         rng = self.rng
+        if rng.random() < 0.35:
+            self.sums()
+            return Kernel(name, self.code)
         for _ in range(rng.choice((1, 1, 2, 2, 3))):
             self.values.append(self.code.declare(self.name(), self.start_value()))
         if len(self.values) > 1 and rng.random() < 0.6:
