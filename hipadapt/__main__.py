@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__
-from ._cli.arguments import add_program, add_scan, positive
+from ._cli.arguments import Parser, add_program, add_scan, positive
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Every command adds its own sub-parser and names the function that runs it."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m hipadapt",
         description="HIP from Python, on a machine with or without a GPU.",
     )

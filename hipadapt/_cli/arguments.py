@@ -4,6 +4,31 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+_MODULE = "python -m hipadapt"
+
+
+def as_called(text: str) -> str:
+    """The text with the command as it was typed: `hipadapt`, or as a module."""
+    script = Path(sys.argv[0]).name == "hipadapt"
+    return text.replace(_MODULE, "hipadapt") if script else text
+
+
+class Parser(argparse.ArgumentParser):
+    """Shows the command as it was typed."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.prog = as_called(self.prog)
+
+    def format_usage(self) -> str:
+        return as_called(super().format_usage())
+
+    def format_help(self) -> str:
+        return as_called(super().format_help())
 
 
 def positive(text: str) -> int:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from .._run import start
 from .._run.libraries import TOOL
-from .arguments import add_program, add_scan
+from .arguments import add_program, add_scan, as_called
 
 HELP = "record a program from its first use of HIP to its end"
 TEXT = (
@@ -186,7 +186,7 @@ def report(files: Sequence[Path], wanted: Path) -> bool:
         note(f"{path} ({path.stat().st_size} bytes){empty}")
     if wanted not in files:
         names = " ".join(shlex.quote(str(path)) for path in files)
-        note(f"to make one: python -m hipadapt trace merge {names} -o ...")
+        note(as_called(f"to make one: python -m hipadapt trace merge {names} -o ..."))
     return bool(work)
 
 

@@ -193,7 +193,7 @@ def main(choices: argparse.Namespace) -> int:
     try:
         words = command_of(choices)
         if not words and not choices.env:
-            raise RunError(2, "which program? python -m hipadapt run -- PROGRAM ARGS")
+            raise RunError(2, "which program? hipadapt run -- PROGRAM ARGS")
         # These two are in the new PATH only, and are looked up there.
         own = bool(words) and words[0] in ("hipcc", "hipconfig")
         changed = prepare([] if own else words, choices.scan)

@@ -43,6 +43,24 @@ def test_info_tells_the_versions_of_hip_that_are_described() -> None:
     assert f"HIP {first} to {last}, " in json.loads(done.stdout)["speaks"]
 
 
+@pytest.mark.parametrize("words", [(), ("check",), ("trace", "run"), ("compile",)])
+def test_help_shows_the_command_as_it_was_typed(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    script = tmp_path / "hipadapt"
+    script.write_text("from hipadapt.__main__ import main\nraise SystemExit(main())\n")
+    settings = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, script, *words, "--help"]
+
+    as_script = subprocess.run(command, env=settings, capture_output=True, text=True)
+    as_module = run(*words, "--help")
+
+    name = " ".join(("hipadapt", *words))
+    assert as_script.stdout.startswith(f"usage: {name} ")
+    assert "python -m hipadapt" not in as_script.stdout
+    assert as_module.stdout.startswith(f"usage: python -m {name} ")
+
+
 def test_doctor_finds_a_healthy_machine() -> None:
     done = run("doctor", "--json")
 
