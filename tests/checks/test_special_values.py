@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Mathematical functions of kernels at their edges, under ``nan``.
 
-A function that gives NaN of arguments that are none has made it, and one that gives a
-number has not: what happens on the way there is its own affair.
+A function that gives NaN of arguments that are none has made it, and so has one that
+gives infinity of finite ones; one that gives anything else has not: what happens on the
+way there is its own affair.
 """
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ def complaint(values: tuple[float, ...], outcome: Outcome) -> str:
     result = outcome.arrays[-1][0]
     kinds = {one.kind for one in outcome.findings}
     made = bool(np.isnan(result)) and not np.isnan(values).any()
-    if made != ("nan" in kinds) or ("infinity" in kinds and np.isfinite(result)):
+    grown = bool(np.isinf(result)) and bool(np.isfinite(values).all())
+    if made != ("nan" in kinds) or grown != ("infinity" in kinds):
         return f"{values} gives {result}, found: {sorted(kinds)}"
     return ""
 

@@ -142,7 +142,7 @@ __HA_FN__ double erfcinv(double q) {
     if (q >= 0.5 && q <= 1.5)
         return __ha_erfinv_middle(1.0 - q);
     if (q == 0.0 || q == 2.0)
-        return q == 0.0 ? __builtin_inf() : -__builtin_inf();
+        return __builtin_copysign(-__builtin_log(q * (2.0 - q)), 1.0 - q);
     return q < 1.0 ? __ha_erfcinv_tail(q) : -__ha_erfcinv_tail(2.0 - q);
 }
 __HA_FN__ double erfinv(double x) {
@@ -152,7 +152,8 @@ __HA_FN__ double erfinv(double x) {
         return __ha_outside(x);
     if (a <= 0.75)
         return __ha_erfinv_middle(x);
-    return __builtin_copysign(a == 1.0 ? __builtin_inf() : __ha_erfcinv_tail(1.0 - a), x);
+    double y = a == 1.0 ? -__builtin_log(1.0 - a) : __ha_erfcinv_tail(1.0 - a);
+    return __builtin_copysign(y, x);
 }
 __HA_FN__ float erfcinvf(float q) { return (float)erfcinv((double)q); }
 __HA_FN__ float erfinvf(float x) { return (float)erfinv((double)x); }
@@ -197,11 +198,18 @@ __HA_FN__ double __ha_bessel_i(double x, int order) {
     for (int k = 24; k > 0; k--)
         sum = 1.0 + ((2 * k - 1) * (2 * k - 1) - 4 * order) * t / k * sum;
     if (!(x < 720.0))
-        return x * __builtin_inf();
+        return __builtin_exp(x); /* infinite, too */
     bool large = x >= 700.0; /* exp(x) may be out of range */
     double e = __builtin_exp(large ? x - 8.0 : x);
-    double scaled = sum / __builtin_sqrt(6.28318530717958647693 * x);
-    return e * scaled * (large ? 2980.95798704172827474 : 1.0); /* exp(8) */
+    /* sum / sqrt(2 pi x), with the rests of the product and the root */
+    const double high = 6.2831853071795862, low = 2.4492935982947064e-16;
+    __ha_pair y = __ha_two_product(high, x);
+    double root = __builtin_sqrt(y.high), scaled = sum / root;
+    double rest = (__builtin_fma(-root, root, y.high) + y.low + low * x) / (2.0 * root);
+    scaled += (__builtin_fma(-scaled, root, sum) - scaled * rest) / root;
+    __ha_pair whole = __ha_two_product(e, scaled);
+    const double more = 2980.9579870417283; /* exp(8) */
+    return large ? __builtin_fma(whole.high, more, whole.low * more) : whole.high;
 }
 __HA_FN__ double cyl_bessel_i0(double x) { return __ha_bessel_i(__builtin_fabs(x), 0); }
 __HA_FN__ double cyl_bessel_i1(double x) {
