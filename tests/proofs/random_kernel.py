@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 from .kernel import (
     BUFFERS,
@@ -227,7 +228,18 @@ class Maker:
         if guarded:
             self.code.end()
 
+    def parts(self, parts: str, stop: Expr, access: Callable[[], None]) -> None:
+        """Of a round: accesses, barriers, and where it may be the last."""
+        for part in parts:
+            if part == "a":
+                access()
+            elif part == "b":
+                self.code.barrier()
+            else:
+                self.code.add(f"if ({stop.text}) break;", f"if {stop.python}: break")
+
     def tree(self) -> None:
+        """Over halves of the block, or steps that double, with one or two buffers."""
         rng = self.rng
         name = self.name()
         value = Expr("int", name, name)
@@ -257,14 +269,9 @@ class Maker:
             f"for (; {test.text}; {name} = {following.text})", f"while {test.python}"
         )
         self.code.add("", f"if {name}r > 60: raise TooLong")
-        for part in rng.choice(("ab", "ab", "ab", "bab", "abab", "ba", "abx", "axb")):
-            if part == "a":
-                self.guarded_access(value, now)
-            elif part == "b":
-                self.code.barrier()
-            else:
-                stop = compare("<", "int", value, number("int", rng.randrange(4)))
-                self.code.add(f"if ({stop.text}) break;", f"if {stop.python}: break")
+        parts = rng.choice(("ab", "ab", "ab", "bab", "abab", "ba", "abx", "axb"))
+        stop = compare("<", "int", value, number("int", rng.randrange(4)))
+        self.parts(parts, stop, lambda: self.guarded_access(value, now))
         if now is not None:
             turned = arithmetic("-", "int", one, now)
             self.code.add(
@@ -295,7 +302,7 @@ class Maker:
         the barriers alone."""
         rng = self.rng
         x = cast("int", coordinate("tx"))
-        self.values = [Expr("int", "tx", "tx"), x]
+        self.values = [x]
         for _ in range(rng.choice((1, 1, 1, 2))):
             if rng.random() < 0.3:
                 self.simple_access()
@@ -313,6 +320,7 @@ class Maker:
                 self.simple_access(often=0 if rng.random() < 0.7 else 2)
 
     def round(self, parts: str) -> None:
+        """A loop of few rounds, as many for each lane as for others, or not."""
         rng = self.rng
         name = self.name()
         count = number("int", rng.choice((1, 1, 3, 3, 2)))
@@ -330,15 +338,8 @@ class Maker:
             self.code.begin("for (;;)", "while True")
         else:
             self.code.begin(head, f"while {test.python}")
-        for part in parts:
-            if part == "a":
-                self.simple_access()
-            elif part == "b":
-                self.code.barrier()
-            else:
-                last = arithmetic("&", "int", rng.choice(self.limits), count)
-                stop = compare("==", "int", value, last)
-                self.code.add(f"if ({stop.text}) break;", f"if {stop.python}: break")
+        last = arithmetic("&", "int", rng.choice(self.limits), count)
+        self.parts(parts, compare("==", "int", value, last), self.simple_access)
         self.code.add("", f"{name} = {following.python}")
         if first:
             self.code.add(
