@@ -117,14 +117,21 @@ struct ha_proof_root {
                           and ARGUMENT: the alignment */
 };
 
+/* What may be with no barrier between it and an access. */
+enum ha_proof_crossing {
+    HA_PROOF_ROUND_BEGUN = 1,
+    HA_PROOF_ROUND_ENDS = 2,
+    HA_PROOF_LOOP_LEFT = 4
+};
+
+#define HA_PROOF_BEHIND_MOST 64u /* loops that `behind` has bits of */
+
 struct ha_proof_access {
     uint32_t address, context, root;
     uint32_t what;    /* enum ha_site_bits */
     uint32_t bytes;   /* never 0 */
     uint32_t loop;    /* the outermost one in step around it, or HA_PROOF_NONE */
-    uint32_t crosses; /* of that: 1: the round may have begun, 2: it may end, 4: the
-                         loop may be left, with no barrier between that and the access
-                       */
+    uint32_t crosses; /* enum ha_proof_crossing bits, of that loop */
     uint32_t line;
     uint64_t after;  /* barriers, a bit each, that lanes may have met at last before it;
                         the lowest bit: none */

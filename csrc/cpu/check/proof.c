@@ -98,7 +98,8 @@ is_inside(struct proof *proof, const struct proof_address *address)
 static bool
 is_left(const struct ha_proof_access *in, const struct ha_proof_access *behind)
 {
-    return in->loop < 64 && (in->crosses & ~1u) == 0 &&
+    return in->loop < HA_PROOF_BEHIND_MOST &&
+           (in->crosses & (HA_PROOF_ROUND_ENDS | HA_PROOF_LOOP_LEFT)) == 0 &&
            (behind->behind >> in->loop & 1) != 0;
 }
 
@@ -121,14 +122,20 @@ cannot_race(const struct proof *proof, const struct proof_address *a,
              is_left(a->access, b->access) || is_left(b->access, a->access)));
 }
 
+/* Whether `b` may come in the round behind that of `a`, with no barrier between. */
+static bool
+follows(const struct ha_proof_access *a, const struct ha_proof_access *b)
+{
+    return (a->crosses & HA_PROOF_ROUND_ENDS) != 0 &&
+           (b->crosses & HA_PROOF_ROUND_BEGUN) != 0;
+}
+
 /* The loop of which lanes that are between the same barriers are in one round. */
 static uint32_t
 common_round(const struct ha_proof_access *a, const struct ha_proof_access *b)
 {
-    bool crosses = ((a->crosses & 2) != 0 && (b->crosses & 1) != 0) ||
-                   ((b->crosses & 2) != 0 && (a->crosses & 1) != 0);
-
-    return a->loop == b->loop && !crosses ? a->loop : HA_PROOF_NONE;
+    return a->loop == b->loop && !follows(a, b) && !follows(b, a) ? a->loop
+                                                                  : HA_PROOF_NONE;
 }
 
 struct pair {

@@ -19,18 +19,14 @@
 #include "cpu/compile/proof/proof_state.h"
 
 #define BARRIERS_MOST 62u
-#define LOOPS_MOST 64u /* that accesses are behind of */
-#define ROUND_BEGUN 1u
-#define ROUND_ENDS 2u
-#define ROUND_LEFT 4u
 #define SHAPE_WIDTH 8u /* of gangs; says nothing of what is the same in a block */
 
 struct meet {
     struct proof_build *build;
     uint8_t *bit;     /* by value: of a barrier, from 1 on */
     uint64_t *after;  /* by block: at its begin */
-    uint8_t *begun;   /* by block, of one loop: ROUND_BEGUN at its begin */
-    uint8_t *ends;    /* ROUND_ENDS and ROUND_LEFT at its end */
+    uint8_t *begun;   /* by block, of one loop: HA_PROOF_ROUND_BEGUN at its begin */
+    uint8_t *ends;    /* HA_PROOF_ROUND_ENDS and HA_PROOF_LOOP_LEFT at its end */
     uint8_t *reaches; /* by block: a barrier lies on some way from its begin */
     struct gang_shapes shapes;
     const uint32_t *values; /* by access: its call */
@@ -242,7 +238,7 @@ find_crossings(struct meet *meet, uint32_t loop)
     bool changed = true;
 
     for (uint32_t b = 0; b < function->block_count; b++) {
-        meet->begun[b] = b == at->header ? ROUND_BEGUN : 0;
+        meet->begun[b] = b == at->header ? HA_PROOF_ROUND_BEGUN : 0;
         meet->ends[b] = 0;
     }
     while (changed) {
@@ -254,17 +250,17 @@ find_crossings(struct meet *meet, uint32_t loop)
             for (uint32_t k = 0; at->members[b] && k < block->next_count; k++) {
                 uint32_t to = block->next[k];
                 if (!at->members[to]) {
-                    changed |= (meet->ends[b] & ROUND_LEFT) == 0;
-                    meet->ends[b] |= ROUND_LEFT;
+                    changed |= (meet->ends[b] & HA_PROOF_LOOP_LEFT) == 0;
+                    meet->ends[b] |= HA_PROOF_LOOP_LEFT;
                     continue;
                 }
                 bool last = to == at->header;
-                uint8_t end = last ? ROUND_ENDS : 0;
+                uint8_t end = last ? HA_PROOF_ROUND_ENDS : 0;
                 if (!last && !holds_barrier(meet, to)) {
                     end = meet->ends[to];
                 }
                 if (passes && meet->begun[b] && !meet->begun[to]) {
-                    meet->begun[to] = ROUND_BEGUN;
+                    meet->begun[to] = HA_PROOF_ROUND_BEGUN;
                     changed = true;
                 }
                 changed |= (meet->ends[b] | end) != meet->ends[b];
@@ -284,7 +280,8 @@ crosses_at(const struct meet *meet, uint32_t block, uint32_t value)
     for (uint32_t i = 0; i < at->count; i++) {
         behind |= at->insts[i] == value;
         if (is_barrier(meet, at->insts[i])) {
-            crosses &= behind ? ~(ROUND_ENDS | ROUND_LEFT) : ~ROUND_BEGUN;
+            crosses &= behind ? ~(uint32_t)(HA_PROOF_ROUND_ENDS | HA_PROOF_LOOP_LEFT)
+                              : ~(uint32_t)HA_PROOF_ROUND_BEGUN;
         }
     }
     return crosses;
@@ -328,8 +325,9 @@ read_loop(struct meet *meet, uint32_t loop)
     }
     table->loops[loop].in_step = 1;
     find_crossings(meet, loop);
-    bool together = loop < LOOPS_MOST && meet->shapes.leave[loop] <= GANG_SAME_BLOCK;
-    const uint8_t *later = reached_from(meet, at->header, GANG_NONE);
+    bool together =
+        loop < HA_PROOF_BEHIND_MOST && meet->shapes.leave[loop] <= GANG_SAME_BLOCK;
+    const uint8_t *later = together ? reached_from(meet, at->header, GANG_NONE) : NULL;
     for (uint32_t i = 0; i < table->access_count; i++) {
         uint32_t block = function->values[meet->values[i]].block;
         if (at->members[block]) {
