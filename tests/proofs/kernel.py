@@ -254,11 +254,10 @@ class Log:
 
     def __init__(self, block: int, lane: int, told: list[Access]) -> None:
         self.block, self.lane, self.told = block, lane, told
-        self.phase = 0
-        self.met: list[int] = []  # barriers
+        self.met: list[int] = []  # barriers, one after the other
 
     def tell(self, buffer: str, element: int, what: str) -> None:
-        access = Access(buffer, element, what, self.block, self.lane, self.phase)
+        access = Access(buffer, element, what, self.block, self.lane, len(self.met))
         self.told.append(access)
 
     def look(self, element: int) -> int:
@@ -295,7 +294,6 @@ def accesses_of(kernel: Kernel, launch: Launch, wraps: bool) -> Iterator[Access]
                 log.look,
             )
             for barrier in lane:
-                log.phase += 1
                 log.met.append(barrier)
             common = min(len(met), len(log.met))
             if met[:common] != log.met[:common]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.checks import recorded
 from tests.conftest import ROOT
 
 PRELUDE = """\
@@ -44,8 +44,7 @@ class Checked:
         output.unlink(missing_ok=True)
         settings = {
             **os.environ,
-            "HIPADAPT_CHECK": kinds,
-            "HIPADAPT_CHECK_OUTPUT": str(output),
+            **recorded.settings(output, kinds),
             "PYTHONPATH": str(ROOT),
             **more,
         }
@@ -59,10 +58,7 @@ class Checked:
             check=False,
         )
         assert done.returncode == 0, done.stderr
-        if not output.exists():
-            return []
-        lines = [json.loads(line) for line in output.read_text().splitlines()]
-        return [line for line in lines if "message" in line]
+        return recorded.findings(output)
 
     def line(self, text: str) -> int:
         """The number of the line with this comment."""
